@@ -1,0 +1,178 @@
+"""The public facts about private data, declared before collection.
+
+Nothing in a schema is ever computed from private values: a range taken as the minimum and maximum over
+all users' raw data would itself be a leak. A device clips what lies outside.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privet.errors import InvalidData, InvalidParameter
+
+__all__ = ["Categories", "Feature", "Interval", "Schema"]
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A number between ``low`` and ``high``, both included."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise InvalidParameter("low, high", "Interval", "finite with low < high", f"[{self.low}, {self.high}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """One of ``count`` values, coded 0 .. count - 1."""
+
+    count: int
+
+    def __post_init__(self) -> None:
+        if not _is_integer(self.count) or self.count < 2:
+            raise InvalidParameter("count", "Categories", "an integer of at least 2", self.count)
+
+
+Feature = Interval | Categories
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Each feature's domain, the number of classes (0: no labels) and whether edges are private.
+
+    >>> schema = Schema.numeric(3, low=0.0, high=1.0, classes=2)
+    >>> schema.dimension, schema.classes
+    (3, 2)
+    >>> Schema.from_json(schema.to_json()) == schema
+    True
+    """
+
+    features: tuple[Feature, ...]
+    classes: int = 0
+    private_edges: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
+        for column, feature in enumerate(self.features):
+            if not isinstance(feature, Interval | Categories):
+                raise InvalidParameter(f"features[{column}]", "Schema", "an Interval or Categories", feature)
+        if not _is_integer(self.classes) or self.classes < 0 or self.classes == 1:
+            raise InvalidParameter("classes", "Schema", "0 (no labels) or an integer of at least 2", self.classes)
+        if not isinstance(self.private_edges, bool):
+            raise InvalidParameter("private_edges", "Schema", "true or false", self.private_edges)
+
+    @classmethod
+    def numeric(
+        cls, dimension: int, low: ArrayLike, high: ArrayLike, *, classes: int = 0, private_edges: bool = False
+    ) -> Schema:
+        """A schema of ``dimension`` intervals; ``low`` and ``high`` are numbers or one number a feature."""
+        try:
+            lows = np.broadcast_to(np.asarray(low, dtype=np.float64), (dimension,))
+            highs = np.broadcast_to(np.asarray(high, dtype=np.float64), (dimension,))
+        except ValueError:
+            shapes = f"shapes {np.shape(low)} and {np.shape(high)}"
+            raise InvalidParameter("low, high", "Schema.numeric", f"a number or {dimension} numbers", shapes) from None
+        pairs = zip(lows.tolist(), highs.tolist(), strict=True)
+        return cls(tuple(Interval(a, b) for a, b in pairs), classes, private_edges)
+
+    @classmethod
+    def categorical(cls, counts: Iterable[int], *, classes: int = 0, private_edges: bool = False) -> Schema:
+        """A schema of categorical features with the given numbers of values."""
+        return cls(tuple(Categories(count) for count in counts), classes, private_edges)
+
+    @property
+    def dimension(self) -> int:
+        """The number of features."""
+        return len(self.features)
+
+    @cached_property
+    def low(self) -> NDArray[np.float64]:
+        """Each feature's smallest value (0 for a category code)."""
+        return np.array([f.low if isinstance(f, Interval) else 0.0 for f in self.features])
+
+    @cached_property
+    def high(self) -> NDArray[np.float64]:
+        """Each feature's largest value (count - 1 for a category code)."""
+        return np.array([f.high if isinstance(f, Interval) else f.count - 1.0 for f in self.features])
+
+    @cached_property
+    def categories(self) -> tuple[int, ...]:
+        """Each feature's number of categories; an error if a feature is an interval."""
+        for column, feature in enumerate(self.features):
+            if not isinstance(feature, Categories):
+                raise InvalidData(f"feature {column} of the schema", "categorical", feature)
+        return tuple(f.count for f in self.features if isinstance(f, Categories))
+
+    def to_json(self) -> str:
+        """Canonical JSON: sorted keys, equal neighbours written once with their number."""
+        runs = [(feature, len(list(run))) for feature, run in groupby(self.features)]
+        document = {
+            "version": FORMAT_VERSION,
+            "features": [_encode(feature, repeat) for feature, repeat in runs],
+            "classes": self.classes,
+            "private_edges": self.private_edges,
+        }
+        return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Schema:
+        """Read what :meth:`to_json` wrote; unknown or missing keys are errors."""
+        try:
+            document = json.loads(text)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise InvalidData("schema", "JSON", str(error)) from None
+        keys = {"version", "features", "classes", "private_edges"}
+        if not isinstance(document, dict) or set(document) != keys:
+            found = sorted(document) if isinstance(document, dict) else type(document).__name__
+            raise InvalidData("schema", f"an object with the keys {sorted(keys)}", found)
+        if document["version"] != FORMAT_VERSION:
+            raise InvalidData("schema version", str(FORMAT_VERSION), document["version"])
+        if not isinstance(document["features"], list):
+            raise InvalidData("schema's features", "a list", document["features"])
+        features = [f for entry in document["features"] for f in _decode(entry)]
+        return cls(tuple(features), document["classes"], document["private_edges"])
+
+
+def _encode(feature: Feature, repeat: int) -> dict[str, Any]:
+    if isinstance(feature, Interval):
+        return {"interval": [feature.low, feature.high], "repeat": repeat}
+    return {"categories": feature.count, "repeat": repeat}
+
+
+_MAX_FEATURES = 10_000_000
+
+
+def _decode(entry: object) -> Sequence[Feature]:
+    if not isinstance(entry, Mapping) or set(entry) not in ({"interval", "repeat"}, {"categories", "repeat"}):
+        raise InvalidData("schema feature", 'an object with "repeat" and one of "interval", "categories"', entry)
+    repeat = entry["repeat"]
+    if not _is_integer(repeat) or not 1 <= repeat <= _MAX_FEATURES:
+        raise InvalidData("schema feature's repeat", f"an integer from 1 to {_MAX_FEATURES}", repeat)
+    if "categories" in entry:
+        return [Categories(entry["categories"])] * int(repeat)
+    bounds = entry["interval"]
+    if not isinstance(bounds, list) or len(bounds) != 2 or not all(_is_number(bound) for bound in bounds):
+        raise InvalidData("schema feature's interval", "two numbers", bounds)
+    return [Interval(float(bounds[0]), float(bounds[1]))] * int(repeat)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
