@@ -1,0 +1,235 @@
+"""Sparse linear maps over a graph: the normalisations that graph neural networks propagate with.
+
+In every operator row i says what node i receives: it aggregates from the columns stored in row i of the
+adjacency. A directed graph that stores an edge i -> j as entry (i, j) therefore lets i listen to j; pass the
+transposed adjacency for the other direction. The degree of a node is the sum of its adjacency row.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+
+from privet.errors import InvalidData, InvalidParameter
+
+__all__ = [
+    "GraphLike",
+    "Operator",
+    "adjacency_of",
+    "gcn_operator",
+    "mean_operator",
+    "pagerank_operator",
+    "spmm",
+    "sum_operator",
+]
+
+_INT32_MAX = np.iinfo(np.int32).max
+
+
+class HasAdjacency(Protocol):
+    """Anything with a square CSR adjacency, such as :class:`privet.data.Graph`."""
+
+    @property
+    def adjacency(self) -> sp.csr_array: ...
+
+
+GraphLike: TypeAlias = "HasAdjacency | sp.sparray | sp.spmatrix"
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """A sparse linear map over CSR, square over a graph's nodes; differentiable in what it is applied to.
+
+    >>> import scipy.sparse as sp, torch
+    >>> path = sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    >>> mean_operator(path, self_loops=False) @ torch.tensor([1.0, 2.0, 3.0])
+    tensor([2., 2., 2.])
+    """
+
+    matrix: torch.Tensor
+
+    @classmethod
+    def from_scipy(cls, matrix: sp.csr_array, dtype: torch.dtype = torch.float32) -> Operator:
+        """The map of a SciPy matrix."""
+        return cls(_to_torch(matrix, dtype))
+
+    @cached_property
+    def transpose(self) -> torch.Tensor:
+        """The transposed matrix, made when a gradient first needs it; ``matrix`` itself if it is symmetric."""
+        original = _to_scipy(self.matrix)
+        turned = original.T.tocsr()
+        if original.shape != turned.shape or not np.array_equal(original.indptr, turned.indptr):
+            return _to_torch(turned, self.matrix.dtype)
+        if not np.array_equal(original.indices, turned.indices):
+            return _to_torch(turned, self.matrix.dtype)
+        if np.array_equal(original.data, turned.data):
+            return self.matrix
+        # Same pattern (an undirected graph, normalised by rows): only the values need memory of their own.
+        values = torch.from_numpy(turned.data)
+        return _csr(self.matrix.crow_indices(), self.matrix.col_indices(), values, self.shape)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of rows: of nodes that receive."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def nnz(self) -> int:
+        """The number of stored entries."""
+        return int(self.matrix.values().numel())
+
+    @property
+    def T(self) -> Operator:  # noqa: N802
+        """The transposed map; it shares both matrices with this one."""
+        turned = Operator(self.transpose)
+        turned.__dict__["transpose"] = self.matrix
+        return turned
+
+    def __matmul__(self, x: torch.Tensor) -> torch.Tensor:
+        """Apply the map to a vector or to every column of a matrix."""
+        if x.ndim not in (1, 2) or x.shape[0] != self.shape[1] or x.dtype != self.matrix.dtype:
+            expected = f"a vector or matrix of {self.shape[1]} rows and {self.matrix.dtype}"
+            raise InvalidParameter("x", "Operator @ x", expected, f"{tuple(x.shape)} of {x.dtype}")
+        if x.ndim == 1:
+            return (self @ x.unsqueeze(1)).squeeze(1)
+        if x.requires_grad and torch.is_grad_enabled():
+            result: torch.Tensor = _Apply.apply(self, x)  # type: ignore[no-untyped-call]
+            return result
+        return spmm(self.matrix, x)
+
+
+def spmm(matrix: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """CSR times dense, the one product that everything goes through.
+
+    With 32-bit indices MKL takes the arrays as they are and is the fastest at any width; 64-bit indices
+    (more than 2^31 entries) would be copied down at each call, so torch's own reduction takes them.
+    """
+    fits = matrix.col_indices().dtype == torch.int32
+    product: torch.Tensor = torch.mm(matrix, x) if fits else torch.sparse.mm(matrix, x, "sum")
+    return product
+
+
+class _Apply(torch.autograd.Function):
+    """y = M x with dx = M^T dy; its backward is the same function, so it differentiates any number of times."""
+
+    @staticmethod
+    def forward(ctx: Any, operator: Operator, x: torch.Tensor) -> torch.Tensor:
+        ctx.operator = operator
+        return spmm(operator.matrix, x)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[None, torch.Tensor]:
+        return None, ctx.operator.T @ gradients[0]
+
+
+def gcn_operator(graph: GraphLike, *, self_loops: bool, dtype: torch.dtype = torch.float32) -> Operator:
+    """D^-1/2 A D^-1/2 with a loop of weight 1 at every node that has none, or without any loop (KProp's)."""
+    adjacency = _with_loops(adjacency_of(graph), self_loops)
+    root = _power(_degrees(adjacency), -0.5)
+    return _scaled(adjacency, root, root, dtype)
+
+
+def mean_operator(graph: GraphLike, *, self_loops: bool, dtype: torch.dtype = torch.float32) -> Operator:
+    """D^-1 A with a loop of weight 1 at every node that has none, or without any loop."""
+    adjacency = _with_loops(adjacency_of(graph), self_loops)
+    degrees = _degrees(adjacency)
+    return _scaled(adjacency, _power(degrees, -1.0), None, dtype)
+
+
+def sum_operator(graph: GraphLike, *, dtype: torch.dtype = torch.float32) -> Operator:
+    """A as it is (GIN)."""
+    return Operator.from_scipy(adjacency_of(graph), dtype)
+
+
+def pagerank_operator(graph: GraphLike, r: float, *, dtype: torch.dtype = torch.float32) -> Operator:
+    """D^(r-1) A D^(-r) for r in [0, 1]: 0 is the row mean, 1/2 the symmetric and 1 the column normalisation."""
+    if not 0.0 <= r <= 1.0:
+        raise InvalidParameter("r", "pagerank_operator", "a number in [0, 1]", r)
+    adjacency = adjacency_of(graph)
+    degrees = _degrees(adjacency)
+    return _scaled(adjacency, _power(degrees, r - 1.0), _power(degrees, -r), dtype)
+
+
+def adjacency_of(graph: GraphLike) -> sp.csr_array:
+    """The CSR adjacency of a graph or sparse matrix, checked to be square and finite."""
+    matrix: Any = graph if sp.issparse(graph) else getattr(graph, "adjacency", None)
+    if not sp.issparse(matrix):
+        raise InvalidParameter("graph", "an operator", "a Graph or a sparse matrix", type(graph).__name__)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InvalidData("adjacency", "square", f"shape {matrix.shape}")
+    adjacency = sp.csr_array(matrix)
+    if not adjacency.has_canonical_format:
+        adjacency = adjacency.copy()
+        adjacency.sum_duplicates()
+    finite = np.isfinite(adjacency.data)
+    if not finite.all():
+        entry = int(np.argmin(finite))
+        row = int(np.searchsorted(adjacency.indptr, entry, side="right")) - 1
+        raise InvalidData(f"adjacency at ({row}, {adjacency.indices[entry]})", "finite", adjacency.data[entry])
+    return adjacency
+
+
+def _with_loops(adjacency: sp.csr_array, self_loops: bool) -> sp.csr_array:
+    diagonal = adjacency.diagonal()
+    if self_loops:
+        return sp.csr_array(adjacency + sp.diags_array((diagonal == 0).astype(np.float64), format="csr"))
+    if not diagonal.any():
+        return adjacency
+    rows = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
+    kept = rows != adjacency.indices
+    counts = np.bincount(rows[kept], minlength=adjacency.shape[0])
+    pointers = np.concatenate(([0], np.cumsum(counts)))
+    return sp.csr_array((adjacency.data[kept], adjacency.indices[kept], pointers), shape=adjacency.shape)
+
+
+def _degrees(adjacency: sp.csr_array) -> NDArray[np.float64]:
+    return np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
+
+
+def _power(degrees: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
+    """degrees ** exponent, and 0 where there is no degree: an isolated node sends and receives nothing."""
+    powers = np.zeros_like(degrees)
+    return np.power(degrees, exponent, out=powers, where=degrees > 0)
+
+
+def _scaled(
+    adjacency: sp.csr_array, left: NDArray[np.float64], right: NDArray[np.float64] | None, dtype: torch.dtype
+) -> Operator:
+    """diag(left) A diag(right); the two factors are multiplied first, so that a symmetric A stays so to the bit."""
+    factors = np.repeat(left, np.diff(adjacency.indptr))
+    if right is not None:
+        factors *= right[adjacency.indices]
+    factors *= adjacency.data
+    scaled = sp.csr_array((factors, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+    return Operator.from_scipy(scaled, dtype)
+
+
+def _to_torch(matrix: sp.csr_array, dtype: torch.dtype) -> torch.Tensor:
+    fits = max(*matrix.shape, matrix.nnz) <= _INT32_MAX
+    index = np.int32 if fits else np.int64
+    pointers = torch.from_numpy(matrix.indptr.astype(index, copy=False))
+    columns = torch.from_numpy(matrix.indices.astype(index, copy=False))
+    return _csr(pointers, columns, torch.from_numpy(matrix.data).to(dtype), matrix.shape)
+
+
+def _to_scipy(matrix: torch.Tensor) -> sp.csr_array:
+    arrays = matrix.values().numpy(), matrix.col_indices().numpy(), matrix.crow_indices().numpy()
+    return sp.csr_array(arrays, shape=tuple(matrix.shape))
+
+
+def _csr(pointers: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+        return torch.sparse_csr_tensor(pointers, columns, values, size=tuple(shape), check_invariants=False)
