@@ -1,5 +1,33 @@
 """Public declarations about data, graphs, dataset files, splits and synthetic graphs."""
 
+from privet.data.datasets import KNOWN, load, save
+from privet.data.edge_lists import read_directory, read_edges, write_directory, write_edges
+from privet.data.graph import Features, Graph, Split
 from privet.data.schema import Categories, Feature, Interval, Schema
+from privet.data.splits import EdgeSplit, Links, label_rate, split_edges, split_nodes
+from privet.data.synthetic import social_graph
+from privet.data.transforms import group_columns
 
-__all__ = ["Categories", "Feature", "Interval", "Schema"]
+__all__ = [
+    "KNOWN",
+    "Categories",
+    "EdgeSplit",
+    "Feature",
+    "Features",
+    "Graph",
+    "Interval",
+    "Links",
+    "Schema",
+    "Split",
+    "group_columns",
+    "label_rate",
+    "load",
+    "read_directory",
+    "read_edges",
+    "save",
+    "social_graph",
+    "split_edges",
+    "split_nodes",
+    "write_directory",
+    "write_edges",
+]

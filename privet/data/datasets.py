@@ -1,0 +1,218 @@
+"""Datasets by name or path: the npz format of the published graphs, and its writer.
+
+An npz file holds ``num_nodes``, ``edges`` [2, m], the CSR features ``x_data``, ``x_indices``, ``x_indptr``,
+``x_shape`` with their declared ranges ``x_low`` and ``x_high``, and the classes ``y`` (-1: unlabelled). A file
+written by :func:`save` also holds ``schema``, the JSON of the whole declaration.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from privet.data.edge_lists import read_directory, write_directory
+from privet.data.files import atomic_file
+from privet.data.graph import Graph
+from privet.data.schema import Schema
+from privet.errors import InvalidData, InvalidParameter, PrivetError
+
+__all__ = ["KNOWN", "Facts", "load", "read_npz", "save", "write_npz"]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is publicly known about a published graph; its file is checked against it."""
+
+    nodes: int
+    edges: int
+    features: int
+    classes: int
+
+
+KNOWN: Mapping[str, Facts] = MappingProxyType(
+    {
+        "amazon": Facts(13_752, 245_861, 767, 10),
+        "citeseer": Facts(3_327, 4_552, 3_703, 6),
+        "cora": Facts(2_708, 5_278, 1_433, 7),
+        "dblp": Facts(17_716, 52_867, 1_639, 4),
+        "facebook": Facts(22_470, 170_823, 4_714, 4),
+        "german": Facts(955, 9_990, 46, 2),
+        "github": Facts(37_700, 289_003, 4_005, 2),
+        "pubmed": Facts(19_717, 44_324, 500, 3),
+        "student": Facts(577, 4_243, 60, 2),
+        "twitch": Facts(9_498, 153_138, 3_170, 2),
+        "wikipedia": Facts(11_631, 170_773, 13_183, 2),
+    }
+)
+
+_KINDS = {"num_nodes": "iu", "edges": "iu", "x_data": "fiub", "x_indices": "iu", "x_indptr": "iu", "x_shape": "iu"}
+_KINDS |= {"x_low": "fiu", "x_high": "fiu", "y": "iu"}
+
+
+def load(name: str | os.PathLike[str], root: str | os.PathLike[str] | None = None) -> Graph:
+    """A known dataset (in the directory ``root`` or PRIVET_DATA), an npz file or a directory of tables.
+
+    The classes of a known dataset are part of its public description. Those of another npz file come from its
+    ``schema``; where it has none they are the largest class plus one, so declare them if labels are private.
+    """
+    key = os.fspath(name)
+    if key in KNOWN:
+        graph = read_npz(_named_file(key, root))
+        return _checked_against(key, KNOWN[key], graph)
+    if key.startswith("pyg:"):
+        raise InvalidParameter("name", "load", "of privet's own (privet.graph.load_pyg reads PyG's)", key)
+    path = Path(key)
+    if path.is_dir():
+        return read_directory(path)
+    if path.is_file():
+        return read_npz(path)
+    if path.suffix == ".npz" or len(path.parts) > 1:
+        raise InvalidParameter("name", "load", "an existing npz file or directory", key)
+    close = get_close_matches(key.lower(), KNOWN, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    raise InvalidParameter("name", "load", f"a path or one of {', '.join(KNOWN)}{hint}", repr(key))
+
+
+def save(graph: Graph, path: str | os.PathLike[str]) -> None:
+    """Write a graph so that :func:`load` reads it: an npz file if ``path`` ends so, else a directory of tables."""
+    if Path(path).suffix == ".npz":
+        write_npz(graph, path)
+    else:
+        write_directory(graph, path)
+
+
+def read_npz(path: str | os.PathLike[str]) -> Graph:
+    """The graph in an npz file, all of it checked."""
+    file = Path(path)
+    arrays = _read_arrays(file)
+    nodes = int(arrays["num_nodes"])
+    features = _features(arrays, file.name)
+    schema = _schema(arrays, file.name)
+    labels = arrays["y"]
+    if features.shape[0] != nodes:
+        raise InvalidData(f"x_shape of '{file.name}'", f"{nodes} rows, one a node", int(features.shape[0]))
+    return Graph.from_edges(
+        arrays["edges"],
+        nodes,
+        features=features if features.shape[1] or schema.dimension else None,
+        labels=labels if labels.shape != (nodes,) or (labels >= 0).any() else None,
+        schema=schema,
+    )
+
+
+def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
+    """Write an undirected, unweighted graph and its schema; splits are made from seeds and are not written."""
+    if graph.directed or graph.weighted:
+        raise InvalidData("graph", "undirected and without weights to be written as npz", "another one")
+    if graph.schema is None:
+        raise InvalidData("graph's schema", "declared before the graph is written", None)
+    if graph.features is None and graph.schema.dimension:
+        raise InvalidData("graph's features", f"the {graph.schema.dimension} columns of its schema", None)
+    features = sp.csr_array((graph.num_nodes, 0) if graph.features is None else graph.features, dtype=np.float32)
+    arrays = {
+        "num_nodes": np.int64(graph.num_nodes),
+        "edges": graph.edges.astype(np.int32),
+        "x_data": features.data,
+        "x_indices": features.indices,
+        "x_indptr": features.indptr,
+        "x_shape": np.array(features.shape, np.int64),
+        "x_low": graph.schema.low.astype(np.float32),
+        "x_high": graph.schema.high.astype(np.float32),
+        "y": np.full(graph.num_nodes, -1) if graph.labels is None else graph.labels,
+        "schema": np.array(graph.schema.to_json()),
+    }
+    with atomic_file(path) as temporary, temporary.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)
+
+
+def _named_file(name: str, root: str | os.PathLike[str] | None) -> Path:
+    place = root if root is not None else os.environ.get("PRIVET_DATA")
+    if not place:
+        expected = "the directory of the dataset files (or set the environment variable PRIVET_DATA to it)"
+        raise InvalidParameter("root", "load", expected, root)
+    file = Path(place) / f"{name}.npz"
+    if not file.is_file():
+        expected = f"a directory with the file {file.name} (put it there, or name another directory)"
+        raise InvalidParameter("root", "load", expected, str(place))
+    return file
+
+
+def _checked_against(name: str, facts: Facts, graph: Graph) -> Graph:
+    columns = 0 if graph.features is None else int(graph.features.shape[1])
+    found = (graph.num_nodes, graph.num_edges, columns)
+    if graph.schema is None or found != (facts.nodes, facts.edges, facts.features):
+        expected = f"of {facts.nodes} nodes, {facts.edges} edges and {facts.features} features"
+        raise InvalidData(f"dataset '{name}'", expected, f"{found[0]}, {found[1]} and {found[2]}")
+    declared = Schema(graph.schema.features, facts.classes, graph.schema.private_edges)
+    return graph.replace(schema=declared)
+
+
+def _read_arrays(file: Path) -> dict[str, Any]:
+    unreadable = (OSError, EOFError, ValueError, KeyError, MemoryError, NotImplementedError, RuntimeError)
+    try:
+        archive = np.load(file, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise InvalidData(f"file '{file.name}'", "an npz archive", "a single array")
+        with archive:
+            missing = sorted(_KINDS.keys() - set(archive.files))
+            if missing:
+                found = f"none called {', '.join(missing)}"
+                raise InvalidData(f"keys of '{file.name}'", f"{', '.join(_KINDS)}", found)
+            arrays = {key: archive[key] for key in [*_KINDS, "schema"] if key in archive.files}
+    except PrivetError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, *unreadable) as error:
+        raise InvalidData(f"file '{file.name}'", "a complete npz archive without objects", str(error)) from None
+    for key, kinds in _KINDS.items():
+        if arrays[key].dtype.kind not in kinds:
+            expected = "integers" if kinds == "iu" else "numbers"
+            raise InvalidData(f"{key} of '{file.name}'", expected, f"{arrays[key].dtype} values")
+    dimensions = {"num_nodes": 0, "edges": 2}
+    for key in _KINDS:
+        if arrays[key].ndim != dimensions.get(key, 1):
+            found = f"{arrays[key].ndim} dimensions"
+            raise InvalidData(f"{key} of '{file.name}'", f"of {dimensions.get(key, 1)} dimensions", found)
+    return arrays
+
+
+def _features(arrays: Mapping[str, Any], file: str) -> sp.csr_array:
+    if arrays["x_shape"].shape != (2,) or (arrays["x_shape"] < 0).any():
+        raise InvalidData(f"x_shape of '{file}'", "two sizes", arrays["x_shape"].tolist())
+    parts = (arrays["x_data"].astype(np.float32, copy=False), arrays["x_indices"], arrays["x_indptr"])
+    try:
+        matrix = sp.csr_array(parts, shape=tuple(arrays["x_shape"].tolist()))
+        matrix.check_format(full_check=True)
+    except (ValueError, OverflowError) as error:
+        raise InvalidData(f"features of '{file}'", "a well-formed CSR matrix", str(error)) from None
+    return matrix
+
+
+def _schema(arrays: Mapping[str, Any], file: str) -> Schema:
+    dimension = int(arrays["x_shape"][1])
+    if "schema" in arrays:
+        if arrays["schema"].dtype.kind != "U" or arrays["schema"].ndim != 0:
+            raise InvalidData(f"schema of '{file}'", "one string", f"{arrays['schema'].dtype} values")
+        schema = Schema.from_json(str(arrays["schema"]))
+        ranges = schema.low.astype(np.float32), schema.high.astype(np.float32)
+        if not (np.array_equal(ranges[0], arrays["x_low"]) and np.array_equal(ranges[1], arrays["x_high"])):
+            raise InvalidData(f"schema of '{file}'", "in agreement with x_low and x_high", "other ranges")
+        return schema
+    for key in ("x_low", "x_high"):
+        if arrays[key].shape != (dimension,):
+            raise InvalidData(f"{key} of '{file}'", f"{dimension} numbers, one a feature", f"{arrays[key].size}")
+    labels = arrays["y"]
+    classes = max(2, int(labels.max()) + 1) if labels.size and labels.max() >= 0 else 0
+    try:
+        return Schema.numeric(dimension, arrays["x_low"], arrays["x_high"], classes=classes)
+    except InvalidParameter as error:
+        raise InvalidData(f"x_low and x_high of '{file}'", "finite with low < high", str(error)) from None

@@ -1,0 +1,244 @@
+"""Edge lists and whole graphs as CSV or Parquet.
+
+A directory holds ``edges`` (columns source, target), ``nodes`` (node, optionally label, then one column a
+feature in the schema's order), each as ``.csv`` or ``.parquet``, and ``schema.json``. An undirected edge is
+listed once. Weights and splits have no place in it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from privet.data.files import atomic_directory, atomic_file
+from privet.data.graph import Duplicates, Features, Graph, SelfLoops
+from privet.data.schema import Schema
+from privet.data.validation import check_edges
+from privet.errors import InvalidData, InvalidParameter
+
+__all__ = ["read_directory", "read_edges", "write_directory", "write_edges"]
+
+Format = Literal["csv", "parquet"]
+_BLOCK = 1 << 22  # entries made dense at a time while writing
+_SPARSE_BELOW = 0.25  # a CSR entry takes twice the memory of a dense one
+
+
+def read_edges(path: str | os.PathLike[str]) -> NDArray[np.int64]:
+    """The [2, E] edges of a file with the columns source and target."""
+    table = _read_table(Path(path))
+    _require_columns(table, ["source", "target"], Path(path).name)
+    columns = [_integers(table["source"], "source", Path(path)), _integers(table["target"], "target", Path(path))]
+    return np.stack(columns)
+
+
+def write_edges(path: str | os.PathLike[str], edge_index: ArrayLike) -> None:
+    """Write [2, E] edges to a ``.csv`` or ``.parquet`` file."""
+    import pyarrow as pa
+
+    edges = check_edges(edge_index, np.iinfo(np.int64).max)
+    with atomic_file(path) as temporary:
+        table = pa.table({"source": edges[0].astype(np.int64), "target": edges[1].astype(np.int64)})
+        _write_tables(temporary, iter([table]), table.schema)
+
+
+def read_directory(
+    path: str | os.PathLike[str],
+    *,
+    directed: bool = False,
+    self_loops: SelfLoops = "refuse",
+    duplicates: Duplicates = "refuse",
+) -> Graph:
+    """The graph in a directory; features of which less than a quarter is not zero come as CSR."""
+    folder = Path(path)
+    try:
+        schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
+    except OSError:
+        raise InvalidData(f"directory '{folder.name}'", "one with a schema.json", "none") from None
+    except UnicodeDecodeError:
+        raise InvalidData("schema.json", "UTF-8 text", "other bytes") from None
+    nodes_path = _find(folder, "nodes")
+    edges = read_edges(_find(folder, "edges"))
+    nodes = _read_table(nodes_path)
+    _require_columns(nodes, ["node"], nodes_path.name)
+    order = _row_of_each_node(_integers(nodes["node"], "node", nodes_path), nodes_path.name)
+    names = [name for name in nodes.column_names if name not in ("node", "label")]
+    if schema.dimension and not names:
+        raise InvalidData(f"file '{nodes_path.name}'", f"a table with {schema.dimension} feature columns", "none")
+    return Graph.from_edges(
+        edges,
+        len(order),
+        directed=directed,
+        self_loops=self_loops,
+        duplicates=duplicates,
+        schema=schema,
+        features=_read_features(nodes, names, nodes_path)[order] if names else None,
+        labels=_read_labels(nodes, nodes_path)[order] if "label" in nodes.column_names else None,
+    )
+
+
+def write_directory(graph: Graph, path: str | os.PathLike[str], format: Format = "parquet") -> None:  # noqa: A002
+    """Write a graph as a new directory; read a directed one back with ``directed=True``."""
+    if format not in ("csv", "parquet"):
+        raise InvalidParameter("format", "write_directory", "'csv' or 'parquet'", format)
+    if graph.schema is None:
+        raise InvalidData("graph's schema", "declared before the graph is written", None)
+    if graph.weighted:
+        raise InvalidData("graph", "free of weights to be written", "weights other than 1")
+    if graph.features is None and graph.schema.dimension:
+        raise InvalidData("graph's features", f"the {graph.schema.dimension} columns of its schema", None)
+    with atomic_directory(path) as temporary:
+        (temporary / "schema.json").write_text(graph.schema.to_json(), encoding="utf-8")
+        write_edges(temporary / f"edges.{format}", graph.edges)
+        tables = _node_tables(graph)
+        first = next(tables)
+        _write_tables(temporary / f"nodes.{format}", _chain(first, tables), first.schema)
+
+
+def _node_tables(graph: Graph) -> Iterator[Any]:
+    """The nodes' table in blocks of rows, so that sparse features are never dense as a whole."""
+    import pyarrow as pa
+
+    width = 0 if graph.features is None else int(graph.features.shape[1])
+    step = max(1, _BLOCK // (width + 1))
+    for start in range(0, max(1, graph.num_nodes), step):
+        stop = min(start + step, graph.num_nodes)
+        columns: dict[str, Any] = {"node": np.arange(start, stop)}
+        if graph.labels is not None:
+            labels = graph.labels[start:stop]
+            columns["label"] = pa.array(labels, mask=labels == -1)
+        if graph.features is not None:
+            block = graph.features[start:stop]
+            dense = block if isinstance(block, np.ndarray) else block.toarray()
+            columns |= {f"x{column}": np.ascontiguousarray(dense[:, column]) for column in range(width)}
+        yield pa.table(columns)
+
+
+def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest
+
+
+def _write_tables(path: Path, tables: Iterator[Any], schema: Any) -> None:
+    from pyarrow import csv, parquet
+
+    if path.suffix not in (".csv", ".parquet"):
+        raise InvalidParameter("path", "write_edges", "a .csv or .parquet file", path.suffix or "no suffix")
+    open_writer = csv.CSVWriter if path.suffix == ".csv" else parquet.ParquetWriter
+    with open_writer(path, schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+
+
+def _read_table(path: Path) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    if path.suffix not in (".csv", ".parquet"):
+        raise InvalidParameter("path", "read_edges", "a .csv or .parquet file", path.name)
+    try:
+        if path.suffix == ".csv":
+            table = csv.read_csv(path)
+        else:
+            with parquet.ParquetFile(path) as file:
+                table = file.read()
+    except FileNotFoundError:
+        raise InvalidData(f"file '{path.name}'", "an existing file", "none") from None
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidData(f"file '{path.name}'", f"a readable {path.suffix[1:]} table", str(error)) from None
+    repeated = {name for name in table.column_names if table.column_names.count(name) > 1}
+    if repeated:
+        raise InvalidData(f"columns of '{path.name}'", "named differently", f"{min(repeated)!r} twice")
+    return table
+
+
+def _find(folder: Path, stem: str) -> Path:
+    found = [path for path in (folder / f"{stem}.csv", folder / f"{stem}.parquet") if path.is_file()]
+    if len(found) != 1:
+        expected = f"one with either {stem}.csv or {stem}.parquet"
+        raise InvalidData(f"directory '{folder.name}'", expected, "both" if found else "neither")
+    return found[0]
+
+
+def _require_columns(table: Any, names: list[str], file: str) -> None:
+    for name in names:
+        if name not in table.column_names:
+            raise InvalidData(f"file '{file}'", f"a table with the column {name!r}", table.column_names)
+
+
+def _integers(column: Any, name: str, path: Path) -> NDArray[np.int64]:
+    import pyarrow as pa
+
+    if len(column) == 0:
+        return np.zeros(0, np.int64)
+    if not pa.types.is_integer(column.type):
+        raise InvalidData(f"column {name!r} of '{path.name}'", "integers", f"{column.type} values")
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy()))
+        raise InvalidData(f"column {name!r} of '{path.name}'", "filled in every row", f"nothing in row {row}")
+    values: NDArray[np.int64] = column.to_numpy().astype(np.int64)
+    return values
+
+
+def _read_labels(nodes: Any, path: Path) -> NDArray[np.int64]:
+    import pyarrow as pa
+
+    column = nodes["label"]
+    if pa.types.is_null(column.type):
+        return np.full(len(column), -1, np.int64)
+    if pa.types.is_integer(column.type):
+        column = column.fill_null(-1)
+    return _integers(column, "label", path)
+
+
+def _read_features(nodes: Any, names: list[str], path: Path) -> Features:
+    """Column by column into CSC, which costs the entries that are not zero."""
+    rows, values, sizes = [], [], [0]
+    for name in names:
+        column = _numbers(nodes[name], name, path)
+        kept = np.flatnonzero(column).astype(np.int32)
+        rows.append(kept)
+        values.append(column[kept])
+        sizes.append(len(kept))
+    shape = (nodes.num_rows, len(names))
+    parts = (np.concatenate(values), np.concatenate(rows), np.cumsum(sizes))
+    matrix = sp.csc_array(parts, shape=shape).tocsr()
+    if matrix.nnz < _SPARSE_BELOW * shape[0] * shape[1]:
+        return matrix
+    dense: NDArray[np.float32] = matrix.toarray()
+    return dense
+
+
+def _numbers(column: Any, name: str, path: Path) -> NDArray[np.float32]:
+    import pyarrow as pa
+
+    if len(column) == 0:
+        return np.zeros(0, np.float32)
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy()))
+        raise InvalidData(f"feature {name!r} of '{path.name}'", "filled in every row", f"nothing in row {row}")
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        raise InvalidData(f"feature {name!r} of '{path.name}'", "numbers", f"{kind} values")
+    values: NDArray[np.float32] = column.to_numpy().astype(np.float32)
+    return values
+
+
+def _row_of_each_node(nodes: NDArray[np.int64], file: str) -> NDArray[np.int64]:
+    """The inverse of the permutation in the node column."""
+    outside = (nodes < 0) | (nodes >= len(nodes))
+    if outside.any():
+        found = f"another id in row {int(np.argmax(outside))}"
+        raise InvalidData(f"column 'node' of '{file}'", f"the ids 0 .. {len(nodes) - 1}", found)
+    rows = np.full(len(nodes), -1)
+    rows[nodes] = np.arange(len(nodes))
+    repeated = rows[nodes] != np.arange(len(nodes))
+    if repeated.any():
+        found = f"a repeated one in row {int(np.argmax(repeated))}"
+        raise InvalidData(f"column 'node' of '{file}'", "different ids", found)
+    return rows

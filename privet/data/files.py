@@ -1,0 +1,56 @@
+"""Writing files so that a reader sees the old one or the new one, and never half of either."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from privet.errors import InvalidParameter
+
+__all__ = ["atomic_directory", "atomic_file"]
+
+
+@contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary sibling of ``path`` to write to; it takes the place of ``path`` only if nothing failed."""
+    target = Path(path)
+    _require_parent(target, "atomic_file")
+    temporary = _sibling(target)
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary directory to fill; it becomes ``path`` only if nothing failed.
+
+    ``path`` must not exist or be empty: what else lies in a directory is not ours to remove.
+    """
+    target = Path(path)
+    _require_parent(target, "atomic_directory")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise InvalidParameter("path", "atomic_directory", "a new or empty directory", str(target))
+    temporary = _sibling(target)
+    temporary.mkdir()
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _sibling(target: Path) -> Path:
+    # On the same file system, or the final rename would not be atomic; the suffix is kept for writers that add one.
+    return target.with_name(f".{target.stem}.{secrets.token_hex(8)}{target.suffix}")
+
+
+def _require_parent(target: Path, owner: str) -> None:
+    if not target.parent.is_dir():
+        raise InvalidParameter("path", owner, "in an existing directory", str(target))

@@ -1,0 +1,269 @@
+"""The graph that everything else works on: sparse topology with optional features, labels and splits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from privet.data.schema import Schema
+from privet.data.validation import (
+    Features,
+    check_adjacency,
+    check_edges,
+    check_features,
+    check_labels,
+    check_mask,
+)
+from privet.errors import InvalidData, InvalidParameter
+
+__all__ = ["Duplicates", "Features", "Graph", "SelfLoops", "Split"]
+
+SelfLoops = Literal["refuse", "drop", "keep"]
+Duplicates = Literal["refuse", "merge"]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Disjoint boolean masks over the nodes; a node may be in none of them."""
+
+    train: NDArray[np.bool_]
+    validation: NDArray[np.bool_]
+    test: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        length = None
+        for name in ("train", "validation", "test"):
+            mask = check_mask(getattr(self, name), name, length)
+            length = len(mask)
+            object.__setattr__(self, name, mask)
+        twice = (self.train & self.validation) | (self.train & self.test) | (self.validation & self.test)
+        if twice.any():
+            raise InvalidData("parts of a split", "disjoint", f"node {int(np.argmax(twice))} in two of them")
+
+    def __len__(self) -> int:
+        return len(self.train)
+
+    def take(self, nodes: NDArray[Any]) -> Split:
+        """The same split of the given nodes only."""
+        return Split(self.train[nodes], self.validation[nodes], self.test[nodes])
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """N nodes, a canonical CSR adjacency, and what is known about the nodes.
+
+    The adjacency holds float32 weights (1 unless said otherwise) in sorted rows without duplicates; an
+    undirected graph stores both directions of an edge. Features are float32, sparse (CSR) or dense; labels are
+    int64 with -1 for an unlabelled node. Everything is checked once, here; methods return new graphs.
+
+    >>> graph = Graph.from_edges([[0, 1], [1, 2]], num_nodes=4)
+    >>> graph.num_nodes, graph.num_edges, graph.degrees.tolist()
+    (4, 2, [1, 2, 1, 0])
+    >>> graph.largest_component().num_nodes
+    3
+    """
+
+    adjacency: sp.csr_array
+    directed: bool = False
+    features: Features | None = None
+    labels: NDArray[np.int64] | None = None
+    split: Split | None = None
+    schema: Schema | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "adjacency", check_adjacency(self.adjacency, self.directed))
+        self._check_nodes({"features", "labels", "split"})
+
+    def _check_nodes(self, names: set[str]) -> None:
+        if "features" in names and self.features is not None:
+            object.__setattr__(self, "features", check_features(self.features, self.num_nodes, self.schema))
+        if "labels" in names and self.labels is not None:
+            object.__setattr__(self, "labels", check_labels(self.labels, self.num_nodes, self.schema))
+        if "split" in names and self.split is not None and len(self.split) != self.num_nodes:
+            raise InvalidData("split", f"masks over {self.num_nodes} nodes", f"masks over {len(self.split)}")
+
+    @classmethod
+    def from_edges(
+        cls,
+        edge_index: ArrayLike,
+        num_nodes: int,
+        *,
+        directed: bool = False,
+        self_loops: SelfLoops = "refuse",
+        duplicates: Duplicates = "refuse",
+        **node_data: Any,
+    ) -> Graph:
+        """A graph from a [2, E] list of edges; ``node_data`` are the fields features, labels, split and schema.
+
+        In an undirected graph (u, v) and (v, u) are the same edge: list it once, or say ``duplicates="merge"``.
+        """
+        _check_choice("self_loops", self_loops, SelfLoops)
+        _check_choice("duplicates", duplicates, Duplicates)
+        if num_nodes < 0:
+            raise InvalidParameter("num_nodes", "Graph.from_edges", "an integer of at least 0", num_nodes)
+        edges = check_edges(edge_index, num_nodes)
+        loops = edges[0] == edges[1]
+        if self_loops == "refuse" and loops.any():
+            raise InvalidData(f"edge {int(np.argmax(loops))}", "between two different nodes", "a self-loop")
+        if self_loops == "drop" and loops.any():
+            edges = edges[:, ~loops]
+        if not directed:
+            edges = np.sort(edges, axis=0)
+        ones = np.ones(edges.shape[1], np.float32)
+        adjacency = sp.coo_array((ones, (edges[0], edges[1])), shape=(num_nodes, num_nodes)).tocsr()
+        if adjacency.nnz < edges.shape[1] and duplicates == "refuse":
+            first, again = _first_repetition(edges[0].astype(np.int64) * num_nodes + edges[1])
+            kept = np.flatnonzero(~loops) if self_loops == "drop" else np.arange(edges.shape[1])
+            raise InvalidData(f"edge {kept[again]}", "listed once", f"a repetition of edge {kept[first]}")
+        if not directed:
+            adjacency = sp.csr_array(adjacency + adjacency.T)
+        adjacency.sum_duplicates()
+        adjacency.data.fill(1.0)
+        return cls._trusted(adjacency, directed).replace(**node_data)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        matrix: Any,
+        *,
+        directed: bool = False,
+        self_loops: SelfLoops = "refuse",
+        **node_data: Any,
+    ) -> Graph:
+        """A graph from a square sparse matrix of positive weights; explicit zeros are no edges."""
+        _check_choice("self_loops", self_loops, SelfLoops)
+        if not sp.issparse(matrix) or matrix.ndim != 2:
+            raise InvalidData("adjacency", "a two-dimensional SciPy sparse array", type(matrix).__name__)
+        adjacency = sp.csr_array(matrix, copy=True)
+        adjacency.eliminate_zeros()
+        loops = adjacency.diagonal() != 0
+        if self_loops == "refuse" and loops.any():
+            raise InvalidData("adjacency", "free of self-loops", f"one at node {int(np.argmax(loops))}")
+        if self_loops == "drop" and loops.any():
+            rows, columns = adjacency.nonzero()
+            adjacency.data[rows == columns] = 0
+            adjacency.eliminate_zeros()
+        return cls(adjacency, directed, **node_data)
+
+    def to_scipy(self) -> sp.csr_array:
+        """A copy of the adjacency."""
+        return self.adjacency.copy()
+
+    @property
+    def num_nodes(self) -> int:
+        """N."""
+        return int(self.adjacency.shape[0])
+
+    @cached_property
+    def num_edges(self) -> int:
+        """The number of edges, an undirected one counted once."""
+        entries = int(self.adjacency.nnz)
+        return entries if self.directed else (entries + int(np.count_nonzero(self.adjacency.diagonal()))) // 2
+
+    @cached_property
+    def degrees(self) -> NDArray[np.int64]:
+        """Each node's number of (out-)neighbours."""
+        degrees: NDArray[np.int64] = np.diff(self.adjacency.indptr).astype(np.int64)
+        return degrees
+
+    @property
+    def weighted(self) -> bool:
+        """Whether some edge weighs other than 1."""
+        return bool((self.adjacency.data != 1).any())
+
+    @property
+    def edge_index(self) -> NDArray[np.int64]:
+        """The stored entries as [2, E] in row order; both directions of an undirected edge, as PyG does."""
+        sources = np.repeat(np.arange(self.num_nodes, dtype=np.int64), self.degrees)
+        return np.stack([sources, self.adjacency.indices.astype(np.int64)])
+
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """Each edge once as [2, num_edges]; source <= target in an undirected graph."""
+        entries = self.edge_index
+        return entries if self.directed else entries[:, entries[0] <= entries[1]]
+
+    def replace(self, **changes: Any) -> Graph:
+        """A new graph with some fields changed; what has not changed is not checked again."""
+        unknown = changes.keys() - {field.name for field in fields(self)}
+        if unknown:
+            names = sorted(field.name for field in fields(self))
+            raise InvalidParameter("changes", "Graph.replace", f"among {names}", sorted(unknown))
+        if changes.keys() & {"adjacency", "directed"}:
+            return Graph(**{**self._fields(), **changes})
+        return self._with(**changes)
+
+    def without_private(self) -> Graph:
+        """What everybody may know: schema, splits, and the topology unless the schema declares edges private."""
+        hide_edges = self.schema is not None and self.schema.private_edges
+        topology = sp.csr_array(self.adjacency.shape, dtype=np.float32) if hide_edges else self.adjacency
+        return self._trusted(topology, self.directed)._with(split=self.split, schema=self.schema)
+
+    def subgraph(self, nodes: ArrayLike) -> Graph:
+        """The given nodes (ids or a boolean mask), renumbered in the given order, with the edges among them."""
+        chosen = np.asarray(nodes)
+        if chosen.dtype == np.bool_:
+            chosen = np.flatnonzero(check_mask(chosen, "nodes", self.num_nodes))
+        if chosen.size == 0:
+            chosen = chosen.astype(np.int64)
+        if chosen.ndim != 1 or not np.issubdtype(chosen.dtype, np.integer):
+            raise InvalidData("nodes of a subgraph", "ids or a boolean mask", f"{chosen.ndim}-d {chosen.dtype}")
+        outside = (chosen < 0) | (chosen >= self.num_nodes)
+        if outside.any():
+            found = f"an id outside at position {int(np.argmax(outside))}"
+            raise InvalidData("nodes of a subgraph", f"ids from 0 to {self.num_nodes - 1}", found)
+        if np.bincount(chosen, minlength=1).max() > 1:
+            first, again = _first_repetition(chosen)
+            raise InvalidData("nodes of a subgraph", "distinct", f"the same id at positions {first} and {again}")
+        adjacency = sp.csr_array(self.adjacency[chosen][:, chosen])
+        adjacency.sort_indices()
+        return self._trusted(adjacency, self.directed)._with(
+            features=None if self.features is None else self.features[chosen],
+            labels=None if self.labels is None else self.labels[chosen],
+            split=None if self.split is None else self.split.take(chosen),
+            schema=self.schema,
+        )
+
+    def largest_component(self) -> Graph:
+        """The (weakly) connected component with the most nodes; the one with the lowest id if several have."""
+        _, component = sp.csgraph.connected_components(self.adjacency, directed=self.directed, connection="weak")
+        sizes = np.bincount(component, minlength=1)
+        return self.subgraph(component == np.argmax(sizes))
+
+    @classmethod
+    def _trusted(cls, adjacency: sp.csr_array, directed: bool) -> Graph:
+        """A bare graph whose adjacency is canonical by construction, so that checking it is wasted time."""
+        graph = object.__new__(cls)
+        for field in fields(cls):
+            object.__setattr__(graph, field.name, None)
+        object.__setattr__(graph, "adjacency", adjacency)
+        object.__setattr__(graph, "directed", directed)
+        return graph
+
+    def _with(self, **changes: Any) -> Graph:
+        """A new graph on the same topology with other node data, which is checked."""
+        graph = self._trusted(self.adjacency, self.directed)
+        for name, value in {**self._fields(), **changes}.items():
+            object.__setattr__(graph, name, value)
+        graph._check_nodes({"features", "labels", "split"} if "schema" in changes else set(changes))
+        return graph
+
+    def _fields(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def _check_choice(name: str, value: object, choices: Any) -> None:
+    if value not in get_args(choices):
+        raise InvalidParameter(name, "Graph", f"one of {list(get_args(choices))}", value)
+
+
+def _first_repetition(keys: NDArray[Any]) -> tuple[int, int]:
+    """The positions of the first key that occurred before, and of its first occurrence."""
+    _, firsts, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    again = int(np.argmax(firsts[inverse] != np.arange(len(keys))))
+    return int(firsts[inverse[again]]), again
