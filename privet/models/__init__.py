@@ -1,0 +1,36 @@
+"""Networks over CSR operators, heads, and the one training loop."""
+
+from privet.models.backbone import GNN, MLP, Activation, Backbone, Propagation, backbone_operator
+from privet.models.edges import Edges
+from privet.models.gat import GATLayer
+from privet.models.heads import HadamardLinkScorer, pairwise_loss
+from privet.models.layers import Features, GCNLayer, GINLayer, SAGELayer
+from privet.models.metrics import accuracy, roc_auc
+from privet.models.randomness import seeded
+from privet.models.sharing import fixed_weights, shared
+from privet.models.training import TrainingResult, TrainingSettings, train
+
+__all__ = [
+    "GNN",
+    "MLP",
+    "Activation",
+    "Backbone",
+    "Edges",
+    "Features",
+    "GATLayer",
+    "GCNLayer",
+    "GINLayer",
+    "HadamardLinkScorer",
+    "Propagation",
+    "SAGELayer",
+    "TrainingResult",
+    "TrainingSettings",
+    "accuracy",
+    "backbone_operator",
+    "fixed_weights",
+    "pairwise_loss",
+    "roc_auc",
+    "seeded",
+    "shared",
+    "train",
+]

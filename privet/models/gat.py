@@ -1,0 +1,63 @@
+"""Graph attention over CSR edges, with a lazy or dense first layer."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import leaky_relu
+
+from privet.models.edges import Edges
+from privet.models.layers import Features
+
+__all__ = ["GATLayer"]
+
+
+class GATLayer(nn.Module):
+    """Σ_j α_ij H_j + b with H = X Wᵀ and α_ij = softmax over j of leaky_relu(a_dst · H_i + a_src · H_j), a head.
+
+    The edges include each node's edge to itself (``Edges`` of a self-looped operator). Heads are concatenated,
+    or averaged if not ``concat``. Parameters have the names and shapes of PyG's GATConv.
+
+    The softmax is never formed. With e_ij the scores, m_i = max_j e_ij and w_ij = exp(e_ij - m_i), the output is
+    (Σ_j w_ij H_j) / (Σ_j w_ij): one sparse product of w with the columns [H, 1]. As leaky_relu rises,
+    m_i = leaky_relu(a_dst · H_i + max_j a_src · H_j) holds exactly in floating point, so that the largest w_ij of
+    a row is 1, nothing overflows and the denominator is at least 1. m_i cancels, so it takes no gradient.
+    Memory beyond X and H is a few vectors of E numbers a head.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        *,
+        heads: int = 1,
+        concat: bool = True,
+        negative_slope: float = 0.2,
+    ) -> None:
+        super().__init__()
+        self.concat, self.negative_slope = concat, negative_slope
+        self.lin = nn.Linear(in_channels, heads * out_channels, bias=False)
+        self.att_src = nn.Parameter(torch.empty(1, heads, out_channels))
+        self.att_dst = nn.Parameter(torch.empty(1, heads, out_channels))
+        self.bias = nn.Parameter(torch.zeros(heads * out_channels if concat else out_channels))
+        for weight in (self.lin.weight, self.att_src, self.att_dst):
+            nn.init.xavier_uniform_(weight)
+
+    def forward(self, x: Features, edges: Edges) -> Tensor:
+        mapped = x @ self.lin.weight.T
+        mapped = mapped.view(mapped.shape[0], *self.att_src.shape[1:])
+        source, target = (mapped * self.att_src).sum(-1), (mapped * self.att_dst).sum(-1)
+        per_head = zip(target.unbind(1), source.unbind(1), mapped.unbind(1), strict=True)
+        heads = [self._attend(edges, *head) for head in per_head]
+        return (torch.cat(heads, dim=1) if self.concat else torch.stack(heads).mean(0)) + self.bias
+
+    def _activate(self, scores: Tensor) -> Tensor:
+        return leaky_relu(scores, self.negative_slope)
+
+    def _attend(self, edges: Edges, target: Tensor, source: Tensor, mapped: Tensor) -> Tensor:
+        ones = torch.ones_like(target)
+        scores = edges.dot(torch.stack([target, ones], 1), torch.stack([ones, source], 1))  # target_i + source_j
+        largest = target.detach() + edges.max(source[:, None]).squeeze(1)
+        relative = self._activate(scores) - self._activate(largest).index_select(0, edges.rows)
+        summed = edges.weighted_sum(relative.exp(), torch.cat([mapped, ones[:, None]], dim=1))
+        return summed[:, :-1] / summed[:, -1:].clamp(min=1)  # the clamp is for nodes without any edge

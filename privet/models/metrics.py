@@ -1,0 +1,35 @@
+"""How good predictions are: accuracy for classes, area under the ROC curve for links."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from privet.errors import InvalidData
+
+__all__ = ["accuracy", "roc_auc"]
+
+
+def accuracy(logits: Tensor, labels: Tensor) -> float:
+    """The share of rows whose largest logit is at the label.
+
+    >>> accuracy(torch.tensor([[0.0, 1.0], [2.0, 1.0]]), torch.tensor([1, 1]))
+    0.5
+    """
+    if len(labels) == 0 or len(labels) != len(logits):
+        raise InvalidData("labels", f"one for each of {len(logits)} rows, and at least one", len(labels))
+    return int((logits.argmax(1) == labels).sum()) / len(labels)
+
+
+def roc_auc(positive: Tensor, negative: Tensor) -> float:
+    """The share of pairs of a link and a non-link that are ranked correctly, ties counting half.
+
+    >>> roc_auc(torch.tensor([2.0, 3.0]), torch.tensor([1.0, 2.0]))
+    0.875
+    """
+    if positive.numel() == 0 or negative.numel() == 0:
+        raise InvalidData("scores", "at least one link and one non-link", f"{len(positive)} and {len(negative)}")
+    ordered = negative.sort().values
+    below = torch.searchsorted(ordered, positive, right=False).sum()
+    not_above = torch.searchsorted(ordered, positive, right=True).sum()
+    return int(below + not_above) / (2 * positive.numel() * negative.numel())

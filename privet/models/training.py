@@ -1,0 +1,171 @@
+"""The one training loop: steps on a loss, a score after every epoch, the best weights kept.
+
+Epoch t scores the weights after t epochs and then takes the steps of epoch t + 1 from the same weights. The two
+need the same forward pass up to dropout and batch statistics, so what they have in common is computed once (see
+``sharing``): T epochs cost T + 1 products with the features, not 2 T.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from privet.errors import InvalidData, InvalidParameter
+from privet.models.progress import progress_bar
+from privet.models.randomness import seeded
+from privet.models.sharing import fixed_weights
+
+__all__ = ["TrainingResult", "TrainingSettings", "train"]
+
+Model = TypeVar("Model", bound=nn.Module)
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How to train; the defaults are those that most of the papers share.
+
+    ``direction`` says whether a larger or a smaller score is better. Training stops once the best score is
+    ``patience`` epochs old (never, without a patience). ``optimizer`` is called with parameters, ``lr`` and
+    ``weight_decay``. ``max_grad_norm`` bounds the norm of the whole gradient of each step. With a ``seed`` the
+    dropout and whatever else the loss draws from torch repeat bit for bit.
+    """
+
+    max_epochs: int = 500
+    learning_rate: float = 0.01
+    weight_decay: float = 0.0
+    direction: Literal["max", "min"] = "max"
+    patience: int | None = None
+    max_grad_norm: float | None = None
+    optimizer: Callable[..., torch.optim.Optimizer] = torch.optim.Adam
+    seed: int | None = None
+    progress: bool = False
+
+    def __post_init__(self) -> None:
+        rules: list[tuple[str, bool, str]] = [
+            ("max_epochs", self.max_epochs >= 1, "at least 1"),
+            ("learning_rate", 0 < self.learning_rate < math.inf, "a finite number above 0"),
+            ("weight_decay", 0 <= self.weight_decay < math.inf, "a finite number of at least 0"),
+            ("direction", self.direction in ("max", "min"), "max or min"),
+            ("patience", self.patience is None or self.patience >= 1, "None or at least 1"),
+            ("max_grad_norm", self.max_grad_norm is None or self.max_grad_norm > 0, "None or above 0"),
+        ]
+        for name, holds, expected in rules:
+            if not holds:
+                raise InvalidParameter(name, "TrainingSettings", expected, getattr(self, name))
+
+    def better(self, score: float, best: float) -> bool:
+        """Whether ``score`` beats ``best``; equal scores do not, so the earliest best is kept."""
+        return score > best if self.direction == "max" else score < best
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """``scores[t]`` is of the weights after t epochs, ``losses[t]`` the mean loss of epoch t + 1's steps."""
+
+    losses: tuple[float, ...]
+    scores: tuple[float, ...]
+    best_epoch: int
+    best_score: float
+    seconds: float
+
+    @property
+    def epochs(self) -> int:
+        """The number of epochs trained."""
+        return len(self.losses)
+
+
+def train(
+    model: Model,
+    loss: Callable[[Model], Tensor | Iterable[Tensor]],
+    score: Callable[[Model], float | Tensor],
+    settings: TrainingSettings | None = None,
+    *,
+    parameters: Iterable[Any] | None = None,
+) -> TrainingResult:
+    """Train ``model`` in place and leave it with its best weights, in evaluation mode.
+
+    ``loss(model)`` returns the loss, or yields one loss a mini-batch: each gets a step before the next is asked for.
+    ``score(model)`` is called in evaluation mode and without gradients; an infinite score on the wrong side keeps
+    a state from ever being the best. ``parameters`` (or torch's parameter groups) are what the optimiser moves, the
+    model's by default. However training ends, by an error or an interrupt too, the model has its best weights.
+    """
+    settings = settings or TrainingSettings()
+    chosen = list(model.parameters() if parameters is None else parameters)
+    optimizer = settings.optimizer(chosen, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    began = time.perf_counter()
+    losses: list[float] = []
+    scores: list[float] = []
+    best_epoch, best_state = 0, _copy(model)
+    shows = progress_bar(settings.max_epochs) if settings.progress else nullcontext(_silent)
+    try:
+        with seeded(settings.seed), shows as show:
+            for epoch in range(settings.max_epochs + 1):
+                with fixed_weights():
+                    scores.append(_score(model, score, epoch))
+                    if settings.better(scores[epoch], scores[best_epoch]):
+                        best_epoch, best_state = epoch, _copy(model)
+                    waited = epoch - best_epoch
+                    if epoch == settings.max_epochs or (settings.patience and waited >= settings.patience):
+                        break
+                    steps = _losses(model.train(), loss)
+                    current = next(steps, None)
+                losses.append(_steps(current, steps, optimizer, settings.max_grad_norm, epoch))
+                show(epoch + 1, losses[-1], scores[-1])
+    finally:
+        model.load_state_dict(best_state)
+        model.eval()
+    return TrainingResult(tuple(losses), tuple(scores), best_epoch, scores[best_epoch], time.perf_counter() - began)
+
+
+def _score(model: Model, score: Callable[[Model], float | Tensor], epoch: int) -> float:
+    with torch.no_grad():
+        value = float(score(model.eval()))
+    if math.isnan(value):
+        raise InvalidData(f"score after epoch {epoch}", "a number", value)
+    return value
+
+
+def _losses(model: Model, loss: Callable[[Model], Tensor | Iterable[Tensor]]) -> Iterator[Tensor]:
+    result = loss(model)
+    return iter([result]) if isinstance(result, Tensor) else iter(result)
+
+
+def _steps(
+    current: Tensor | None,
+    following: Iterator[Tensor],
+    optimizer: torch.optim.Optimizer,
+    max_grad_norm: float | None,
+    epoch: int,
+) -> float:
+    """One step on each loss; the mean loss."""
+    total, count = 0.0, 0
+    while current is not None:
+        value = float(current.detach())
+        if not math.isfinite(value):
+            raise InvalidData(f"training loss of epoch {epoch + 1}", "finite", value)
+        optimizer.zero_grad()
+        current.backward()  # type: ignore[no-untyped-call]
+        if max_grad_norm is not None:
+            moved = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+            nn.utils.clip_grad_norm_(moved, max_grad_norm)
+        optimizer.step()
+        total, count = total + value, count + 1
+        current = next(following, None)
+    if count == 0:
+        raise InvalidData(f"training loss of epoch {epoch + 1}", "a tensor or at least one mini-batch's", "none")
+    return total / count
+
+
+def _copy(model: nn.Module) -> dict[str, Tensor]:
+    return {name: value.detach().clone() for name, value in model.state_dict().items()}
+
+
+def _silent(epoch: int, loss: float, score: float) -> None:
+    """The progress bar of a run that shows none."""
