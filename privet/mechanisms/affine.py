@@ -31,7 +31,7 @@ class AffineFeatures:
 
     def dense(self) -> NDArray[np.float64]:
         """The matrix itself, N x d in memory."""
-        return self.symbols.toarray() * self.scale + self.offset
+        return np.asarray(self.symbols.toarray() * self.scale + self.offset)
 
     def mean(self) -> NDArray[np.float64]:
         """The column means, the server's estimate of the population's mean, at the cost of the reports."""

@@ -1,0 +1,105 @@
+"""Exact audit: list every report, compare its probabilities under adjacent inputs, believe nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from privet.errors import InvalidParameter
+from privet.mechanisms.base import Distribution, Mechanism
+from privet.mechanisms.odds import exp_enclosure
+from privet.privacy import Guarantee
+
+__all__ = ["Enumeration", "audit"]
+
+MAX_REPORTS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """What listing all reports showed of a claim.
+
+    ``holds`` is decided in rational numbers. ``epsilon`` is the largest log likelihood ratio that was found (delta 0),
+    and ``delta`` the largest hockey-stick divergence at the claimed epsilon, as floating-point figures for people.
+    """
+
+    claim: float
+    claimed_delta: float
+    holds: bool
+    epsilon: float
+    delta: float
+    num_reports: int
+    num_pairs: int
+    worst_pair: tuple[Any, Any]
+    worst_report: Any
+
+
+def audit(
+    mechanism: Mechanism,
+    claim: Guarantee | None = None,
+    pairs: Iterable[tuple[Any, Any]] | None = None,
+) -> Enumeration:
+    """Check ``claim`` (default: the mechanism's own guarantee) over all reports and the given adjacent pairs.
+
+    Pr[r | x] <= e^epsilon Pr[r | x'] for every report r; for delta > 0 the sum over r of
+    max(0, Pr[r | x] - e^epsilon Pr[r | x']) is at most delta.
+    """
+    claim = mechanism.guarantee() if claim is None else claim
+    if mechanism.num_reports > MAX_REPORTS:
+        found = f"{mechanism.num_reports:,}" if mechanism.num_reports < 10**15 else "more than 10^15"
+        expected = f"small enough to list its reports (at most {MAX_REPORTS:,})"
+        raise InvalidParameter("dimension", type(mechanism).__name__, expected, found)
+    factor = exp_enclosure(Fraction(claim.epsilon))[0]
+    cache: dict[str, Distribution] = {}
+    worst: tuple[Fraction | None, tuple[Any, Any], Any] = Fraction(0), (None, None), None  # None: unbounded
+    largest_delta, holds, count, num_reports = Fraction(0), True, 0, 0
+    for x, other in pairs if pairs is not None else mechanism.adjacent_pairs():
+        numerator, denominator = (_distribution(mechanism, value, cache) for value in (x, other))
+        count += 1
+        num_reports = max(num_reports, len(numerator))
+        excess = Fraction(0)
+        for report, (below, above) in numerator.items():
+            least, most = denominator.get(report, (Fraction(0),) * 2)
+            excess += max(Fraction(0), above - factor * least)
+            if below and not most:
+                worst = None, (x, other), report
+            elif worst[0] is not None and most and below / most > worst[0]:
+                worst = below / most, (x, other), report
+        largest_delta = max(largest_delta, excess)
+        holds = holds and excess <= Fraction(claim.delta)
+    if count == 0:
+        raise InvalidParameter("pairs", "audit", "at least one pair of adjacent inputs", "none")
+    return Enumeration(
+        claim=claim.epsilon,
+        claimed_delta=claim.delta,
+        holds=holds,
+        epsilon=_log(worst[0]),
+        delta=float(largest_delta),
+        num_reports=num_reports,
+        num_pairs=count,
+        worst_pair=worst[1],
+        worst_report=worst[2],
+    )
+
+
+def _distribution(mechanism: Mechanism, value: Any, cache: dict[str, Distribution]) -> Distribution:
+    key = repr(value)
+    if key not in cache:
+        distribution = mechanism.exact_distribution(value)
+        lower, upper = (sum(bounds[i] for bounds in distribution.values()) for i in (0, 1))
+        if not lower <= 1 <= upper:
+            raise ArithmeticError(f"The probabilities of {mechanism.name} must sum to 1. Got {float(upper)} instead.")
+        cache[key] = distribution
+    return cache[key]
+
+
+def _log(ratio: Fraction | None) -> float:
+    """The logarithm of a likelihood ratio; None is a report that is impossible under the other input."""
+    if ratio is None:
+        return math.inf
+    context = Context(prec=40)
+    return float(context.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)).ln(context))

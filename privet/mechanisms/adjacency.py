@@ -1,0 +1,205 @@
+"""Randomised neighbour lists (Solitude): every bit of a list is flipped with a small probability."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from privet.errors import InvalidData, InvalidParameter, InvalidReports
+from privet.mechanisms.affine import AffineFeatures
+from privet.mechanisms.base import Distribution, Mechanism, check_count
+from privet.mechanisms.bits import Bits
+from privet.mechanisms.odds import Odds, odds
+from privet.mechanisms.reports import NeighbourReports
+from privet.mechanisms.sparse_bits import bernoulli_positions
+from privet.privacy import Guarantee, Unit
+from privet.privacy.guarantee import check_epsilon
+
+__all__ = ["AdjacencyResponse"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdjacencyResponse(Mechanism):
+    """Flip each bit of a user's neighbour list with probability 1 / (1 + e^epsilon).
+
+    Each user reports a bit about every other node, or with ``one_sided`` only about nodes of larger id, so that each
+    pair is reported once. The cost is O(edges + flips): the gaps between flips are drawn, not the bits.
+
+    Formal guarantee: epsilon-edge-LDP for one bit of one list. In an undirected graph both endpoints report an edge,
+    so a relationship costs 2 epsilon unless ``one_sided``; k bits of a list cost k epsilon.
+    """
+
+    name = "adjacency-response"
+    epsilon: float
+    num_nodes: int
+    one_sided: bool = False
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
+        check_count(self.num_nodes, "num_nodes", owner, 2, (1 << 31) - 1)
+        _ = self.odds
+
+    @cached_property
+    def odds(self) -> Odds:
+        """The weights of the true bit and of its opposite."""
+        return odds(Fraction(self.epsilon), type(self).__name__)
+
+    @property
+    def flip(self) -> float:
+        """q, the probability that a bit is flipped."""
+        return self.odds.low / self.odds.total
+
+    @property
+    def relationship_epsilon(self) -> float:
+        """What one undirected relationship costs in all."""
+        return self.epsilon if self.one_sided else 2 * self.epsilon
+
+    def expected_entries(self, num_bits: int, num_ones: int) -> float:
+        """How many neighbours are reported in all, on average."""
+        return num_ones * (1 - self.flip) + (num_bits - num_ones) * self.flip
+
+    def perturb(
+        self, values: Any, bits: Bits, *, users: NDArray[np.int64] | None = None, max_entries: int = 1 << 29
+    ) -> NeighbourReports:
+        """Rows of a 0/1 adjacency matrix, one for each of ``users`` (default: all nodes), to reported lists.
+
+        A noisy list that would exceed ``max_entries`` in all is refused before anything is allocated.
+        """
+        rows, columns, ids = self._entries(values, users)
+        starts = self._starts(ids)
+        self._check_size(int(starts[-1]), len(rows), max_entries)
+        # The lists are laid end to end as one stream of bits; what is reported is the true ones XOR the flips.
+        true = starts[rows] + self._rank(ids[rows], columns)
+        flips = bernoulli_positions(int(starts[-1]), self.odds.low, self.odds.total, bits)
+        reported = np.setxor1d(true, flips, assume_unique=True)
+        row = np.searchsorted(starts, reported, side="right") - 1
+        neighbours = self._unrank(ids[row], reported - starts[row])
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(ids)))])
+        return NeighbourReports(self.num_nodes, indptr, neighbours.astype(np.int32), users)
+
+    def validate(self, reports: NeighbourReports) -> NeighbourReports:
+        """The reports, if this mechanism could have sent every one of them."""
+        if reports.num_nodes != self.num_nodes:
+            raise InvalidReports("neighbour reports", f"about {self.num_nodes} nodes", reports.num_nodes)
+        if self.one_sided:
+            ids = np.arange(len(reports)) if reports.users is None else reports.users
+            row = np.repeat(np.arange(len(reports)), np.diff(reports.indptr))
+            backward = reports.indices < ids[row]
+            if backward.any():
+                found = f"a smaller id in row {int(row[np.argmax(backward)])}"
+                raise InvalidReports("one-sided neighbour reports", "of larger ids only", found)
+        return reports
+
+    def estimate(self, reports: NeighbourReports) -> AffineFeatures:
+        """(bit - q) / (1 - 2q), unbiased for every bit that was asked; an N x N matrix in sparse form."""
+        gap = 1 - 2 * self.flip
+        ones = np.ones(self.num_nodes)
+        return AffineFeatures(self.validate(reports).to_sparse(), ones / gap, -self.flip / gap * ones)
+
+    def guarantee(self) -> Guarantee:
+        """epsilon for one bit of one list."""
+        both = f"a relationship is reported by both endpoints and costs 2 epsilon = {2 * self.epsilon:g}"
+        once = "a relationship is reported once, by the endpoint of smaller id"
+        unprotected = ("that the user took part", once if self.one_sided else both)
+        return Guarantee.local(Unit.NEIGHBOUR_BIT, self.epsilon, unprotected=unprotected)
+
+    def log_likelihood(self, reports: NeighbourReports, values: Any) -> NDArray[np.float64]:
+        """flips log q + (bits - flips) log (1 - q) of each list."""
+        rows, columns, ids = self._entries(values, self.validate(reports).users)
+        starts = self._starts(ids)
+        row = np.repeat(np.arange(len(reports)), np.diff(reports.indptr))
+        reported = starts[row] + self._rank(ids[row], reports.indices.astype(np.int64))
+        flips = np.setxor1d(starts[rows] + self._rank(ids[rows], columns), reported, assume_unique=True)
+        count = np.bincount(np.searchsorted(starts, flips, side="right") - 1, minlength=len(ids))
+        return np.asarray(count * math.log(self.flip) + (np.diff(starts) - count) * math.log1p(-self.flip))
+
+    def variance(self, values: Any) -> NDArray[np.float64]:
+        """q (1 - q) / (1 - 2q)^2 for every bit, whatever its value: a view of one number, not an N x N matrix."""
+        constant = self.flip * (1 - self.flip) / (1 - 2 * self.flip) ** 2
+        return np.broadcast_to(np.float64(constant), (np.shape(values)[0], self.num_nodes))
+
+    def exact_distribution(self, value: Any) -> Distribution:
+        """All 2^(N-1) lists that node 0 may report, given its row of the adjacency matrix."""
+        _, columns, _ = self._entries(np.atleast_2d(value), np.zeros(1, dtype=np.int64))
+        true = set(columns.tolist())
+        flip = Fraction(self.odds.low, self.odds.total)
+        others = range(1, self.num_nodes)
+        result: Distribution = {}
+        for size in range(self.num_nodes):
+            for reported in itertools.combinations(others, size):
+                flips = len(true.symmetric_difference(reported))
+                chance = flip**flips * (1 - flip) ** (self.num_nodes - 1 - flips)
+                result[reported] = (chance, chance)
+        return result
+
+    @property
+    def num_reports(self) -> int:
+        """2^(N-1) lists."""
+        return 1 << min(self.num_nodes - 1, 4096)
+
+    def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
+        """Node 0's empty and full lists with each single bit changed."""
+        for base in (0.0, 1.0):
+            for bit in range(1, self.num_nodes):
+                row = np.full(self.num_nodes, base)
+                row[0] = 0.0
+                other = row.copy()
+                other[bit] = 1.0 - base
+                yield row, other
+                yield other, row
+
+    def report_key(self, reports: NeighbourReports, row: int) -> Hashable:
+        """The reported neighbours."""
+        return tuple(reports.indices[reports.indptr[row] : reports.indptr[row + 1]].tolist())
+
+    def _entries(
+        self, values: Any, users: NDArray[np.int64] | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The true ones that are reported on, as row, column and the id of each row."""
+        matrix = sp.csr_array(values)
+        ids = np.arange(self.num_nodes) if users is None else np.asarray(users, dtype=np.int64)
+        if matrix.shape != (len(ids), self.num_nodes):
+            expected = f"{len(ids)} rows of {self.num_nodes} bits"
+            raise InvalidData("adjacency given to AdjacencyResponse", expected, " x ".join(map(str, matrix.shape)))
+        if ids.size and not 0 <= ids.min() <= ids.max() < self.num_nodes:
+            raise InvalidParameter("users", "AdjacencyResponse", f"node ids below {self.num_nodes}", "others")
+        matrix.sum_duplicates()
+        rows = np.repeat(np.arange(len(ids)), np.diff(matrix.indptr))[matrix.data != 0]
+        columns = matrix.indices[matrix.data != 0].astype(np.int64)
+        if not np.isin(matrix.data, (0, 1)).all() or (columns == ids[rows]).any():
+            found = "another value or a self-loop"
+            raise InvalidData("adjacency given to AdjacencyResponse", "0 or 1, and 0 on the diagonal", found)
+        asked = columns > ids[rows] if self.one_sided else np.ones(len(rows), dtype=bool)
+        return rows[asked], columns[asked], ids
+
+    def _starts(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        lengths = self.num_nodes - 1 - (ids if self.one_sided else 0 * ids)
+        return np.concatenate([[0], np.cumsum(lengths)])
+
+    def _rank(self, user: NDArray[np.int64], neighbour: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The place of a neighbour in a user's list, which leaves the user out."""
+        return neighbour - user - 1 if self.one_sided else neighbour - (neighbour > user)
+
+    def _unrank(self, user: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.int64]:
+        return rank + user + 1 if self.one_sided else rank + (rank >= user)
+
+    def _check_size(self, num_bits: int, num_ones: int, max_entries: int) -> None:
+        expected = self.expected_entries(num_bits, num_ones)
+        if expected <= max_entries:
+            return
+        share = max(max_entries - num_ones, 1) / num_bits
+        feasible = math.log(1 / share - 1) if share < 0.5 else 0.0
+        allowed = f"at least {feasible:.2f} for {self.num_nodes} nodes and at most {max_entries:,} reported neighbours"
+        raise InvalidParameter(
+            "epsilon", "AdjacencyResponse", allowed, f"{self.epsilon:g}, which reports about {expected:,.0f},"
+        )

@@ -1,0 +1,62 @@
+"""Where randomness comes from: the operating system on a device, a seed in a simulation. The type says which."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privet.errors import InvalidParameter
+
+__all__ = ["Bits", "SeededBits", "SystemBits"]
+
+WORD_RESOLUTION = 1 << 53
+"""Draws are below 2^53 or smaller, so every draw is also exact as a double and in a browser."""
+
+
+class Bits(ABC):
+    """A source of uniform 64-bit words; everything else is derived from them by integer arithmetic."""
+
+    @abstractmethod
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """``count`` independent uniform words of 64 bits."""
+
+    def below(self, bound: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.int64]:
+        """Uniform integers in [0, bound), exactly: words below 2^64 mod bound are drawn again.
+
+        ``bound`` is a number or an array that broadcasts to ``shape``, each at most 2^53.
+        """
+        bounds = np.asarray(bound, dtype=np.uint64)
+        if bounds.size and not 1 <= int(bounds.min()) <= int(bounds.max()) <= WORD_RESOLUTION:
+            raise InvalidParameter("bound", type(self).__name__, "in [1, 2^53]", bound)
+        words = self.words(int(np.prod(shape, dtype=np.int64))).reshape(shape)
+        refused = words < (np.uint64(0) - bounds) % bounds
+        while refused.any():
+            words[refused] = self.words(int(refused.sum()))
+            refused = words < (np.uint64(0) - bounds) % bounds
+        return (words % bounds).astype(np.int64)
+
+
+class SystemBits(Bits):
+    """The operating system's cryptographic source: what a device uses for a real report."""
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Words from ``os.urandom``."""
+        return np.frombuffer(os.urandom(8 * count), dtype="<u8").astype(np.uint64)
+
+
+class SeededBits(Bits):
+    """A seeded numpy generator, for simulations and tests only: who knows the seed can undo the noise.
+
+    >>> int(SeededBits(0).below(6, (1,))[0]) == int(SeededBits(0).below(6, (1,))[0])
+    True
+    """
+
+    def __init__(self, seed: int | np.random.Generator) -> None:
+        self._generator = np.random.default_rng(seed)
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Words from the generator's stream."""
+        return self._generator.integers(0, 1 << 64, size=count, dtype=np.uint64)

@@ -1,0 +1,224 @@
+"""The shape that all numeric mechanisms share: report m of d coordinates, each with the budget epsilon / m."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import abstractmethod
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privet.data import Schema
+from privet.errors import InvalidParameter, InvalidReports
+from privet.mechanisms.affine import AffineFeatures
+from privet.mechanisms.base import Distribution, Mechanism, check_count, product_distribution
+from privet.mechanisms.bits import Bits
+from privet.mechanisms.reports import Reports
+from privet.mechanisms.sampling import as_matrix, gather, sample_coordinates, unit_positions
+from privet.privacy import Guarantee, Unit
+from privet.privacy.guarantee import check_epsilon
+
+__all__ = ["CoordinateMechanism"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoordinateMechanism(Mechanism):
+    """Perturb ``sample`` uniformly chosen coordinates of a vector in [low, high]^dimension, say nothing of the rest.
+
+    A subclass maps the position u = (x - low) / (high - low) in [0, 1] of one coordinate to an integer symbol g with
+    E[g] = slope (2u - 1). Then x' = (low + high) / 2 + (high - low) / 2 * d / (m slope) * g (0 where not sampled) is
+    unbiased, with
+
+        Var[x'] = ((high - low) / 2 * d / (m slope))^2 * (m/d E[g^2] - (m/d slope (2u - 1))^2).
+
+    Which coordinates are chosen does not depend on the data, so the budget of a report is the sum of the budgets of
+    its symbols: there is no amplification by sampling for a vector whose coordinates may all differ.
+    """
+
+    epsilon: float
+    dimension: int
+    low: float | tuple[float, ...]
+    high: float | tuple[float, ...]
+    sample: int | None = None
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
+        check_count(self.dimension, "dimension", owner, 1)
+        for name in ("low", "high"):
+            object.__setattr__(self, name, _as_range(getattr(self, name), name, owner, self.dimension))
+        span = self._high - self._low
+        narrow = ~(np.isfinite(span) & (span > 0))
+        if narrow.any():
+            column = int(np.argmax(narrow))
+            found = f"low {self._low[column]:g} and high {self._high[column]:g} in column {column}"
+            raise InvalidParameter("low, high", owner, "finite with low < high", found)
+        if self.sample is not None:
+            check_count(self.sample, "sample", owner, 1, self.dimension)
+        self._prepare()
+
+    @classmethod
+    def for_schema(cls, schema: Schema, epsilon: float, **parameters: Any) -> Self:
+        """The mechanism for a declared schema's ranges."""
+        low, high = tuple(schema.low.tolist()), tuple(schema.high.tolist())
+        return cls(epsilon=epsilon, dimension=schema.dimension, low=low, high=high, **parameters)
+
+    @property
+    def sampled(self) -> int:
+        """m, the number of coordinates in a report: ``sample``, or the best choice where it is None."""
+        return self.sample if self.sample is not None else max(1, min(self.dimension, self._best_sample()))
+
+    @property
+    def share(self) -> Fraction:
+        """The budget of one symbol, epsilon / m, exactly."""
+        return Fraction(self.epsilon) / self.sampled
+
+    @cached_property
+    def _low(self) -> NDArray[np.float64]:
+        return np.broadcast_to(np.asarray(self.low, dtype=np.float64), (self.dimension,))
+
+    @cached_property
+    def _high(self) -> NDArray[np.float64]:
+        return np.broadcast_to(np.asarray(self.high, dtype=np.float64), (self.dimension,))
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Compute the integer weights, so that a budget beyond finite precision fails at construction."""
+
+    @abstractmethod
+    def _best_sample(self) -> int:
+        """The m that makes the worst variance smallest; clipped to [1, d] by the caller."""
+
+    @property
+    @abstractmethod
+    def slope(self) -> float:
+        """E[g] = slope (2u - 1)."""
+
+    @property
+    @abstractmethod
+    def largest_symbol(self) -> int:
+        """The alphabet lies in [-largest, largest]."""
+
+    @abstractmethod
+    def _draw(self, positions: NDArray[np.float64], bits: Bits) -> NDArray[np.int64]:
+        """One symbol for each position."""
+
+    @abstractmethod
+    def _symbol_distribution(self, position: float) -> Distribution:
+        """The exact distribution of one symbol."""
+
+    @abstractmethod
+    def _log_probability(self, positions: NDArray[np.float64], symbols: NDArray[np.int64]) -> NDArray[np.float64]:
+        """log Pr[symbol | position], elementwise."""
+
+    @abstractmethod
+    def _second_moment(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """E[g^2], elementwise."""
+
+    def in_alphabet(self, symbols: NDArray[np.signedinteger]) -> NDArray[np.bool_]:
+        """Which of the symbols a device could have sent."""
+        return np.asarray(np.abs(symbols.astype(np.int64)) <= self.largest_symbol)
+
+    def perturb(self, values: Any, bits: Bits) -> Reports:
+        """Sample m coordinates for each row of a dense or CSR matrix and draw a symbol for each."""
+        matrix = as_matrix(values, self.dimension, type(self).__name__)
+        coordinates = sample_coordinates(matrix.shape[0], self.dimension, self.sampled, bits)
+        positions = unit_positions(matrix, coordinates, self._low, self._high)
+        return Reports(self.dimension, self._draw(positions, bits).astype(self._dtype), coordinates)
+
+    def validate(self, reports: Reports) -> Reports:
+        """The reports, if this mechanism could have sent every one of them."""
+        owner = type(self).__name__
+        if reports.dimension != self.dimension or reports.symbols.shape[1] != self.sampled:
+            found = f"{reports.symbols.shape[1]} of {reports.dimension}"
+            raise InvalidReports(f"reports for {owner}", f"{self.sampled} of {self.dimension} coordinates", found)
+        strange = ~self.in_alphabet(reports.symbols).all(axis=1)
+        if strange.any():
+            row = int(np.argmax(strange))
+            raise InvalidReports(f"reports for {owner}", "symbols of its alphabet", f"others in row {row}")
+        return reports
+
+    def estimate(self, reports: Reports) -> AffineFeatures:
+        """x', unbiased; a coordinate that was not sampled is at the middle of its range."""
+        symbols = self.validate(reports).to_sparse()
+        return AffineFeatures(symbols, self._scale, (self._low + self._high) / 2)
+
+    def guarantee(self) -> Guarantee:
+        """epsilon-LDP of the feature vector, whichever coordinates differ."""
+        return Guarantee.local(Unit.FEATURES, self.epsilon, unprotected=("that the user took part",))
+
+    def log_likelihood(self, reports: Reports, values: Any) -> NDArray[np.float64]:
+        """log of 1 / C(d, m) times the product over the sampled coordinates."""
+        self.validate(reports)
+        matrix = as_matrix(values, self.dimension, type(self).__name__)
+        positions = unit_positions(matrix, reports.indices, self._low, self._high)
+        subsets = math.comb(self.dimension, self.sampled)
+        likelihood = self._log_probability(positions, reports.symbols.astype(np.int64))
+        return np.asarray(likelihood.sum(axis=1) - math.log(subsets))
+
+    def variance(self, values: Any) -> NDArray[np.float64]:
+        """Var[x'] of every coordinate, N x d."""
+        dense = gather(as_matrix(values, self.dimension, type(self).__name__), None)
+        positions = np.clip((dense - self._low) / (self._high - self._low), 0.0, 1.0)
+        rate = self.sampled / self.dimension
+        mean = rate * self.slope * (2 * positions - 1)
+        return np.asarray(self._scale**2 * (rate * self._second_moment(positions) - mean**2))
+
+    def exact_distribution(self, value: ArrayLike) -> Distribution:
+        """All subsets times all symbols: sum over C(d, m) |alphabet|^m reports."""
+        matrix = as_matrix(value, self.dimension, type(self).__name__)
+        positions = unit_positions(matrix, None, self._low, self._high)[0]
+        symbols = [self._symbol_distribution(float(position)) for position in positions]
+        subsets = list(itertools.combinations(range(self.dimension), self.sampled))
+        result: Distribution = {}
+        for subset in subsets:
+            for key, (lower, upper) in product_distribution([symbols[i] for i in subset]).items():
+                result[subset, key] = (lower / len(subsets), upper / len(subsets))
+        return result
+
+    @property
+    @abstractmethod
+    def num_symbols(self) -> int:
+        """The size of one coordinate's alphabet."""
+
+    @property
+    def num_reports(self) -> int:
+        """C(d, m) |alphabet|^m."""
+        return int(math.comb(self.dimension, self.sampled) * self.num_symbols**self.sampled)
+
+    def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
+        """All pairs of corners of the domain and its middle: a symbol's chance is extreme at the ends of the range."""
+        corners = itertools.product(*zip(self._low.tolist(), self._high.tolist(), strict=True))
+        middle = tuple(((self._low + self._high) / 2).tolist())
+        return itertools.permutations([*corners, middle], 2)
+
+    def report_key(self, reports: Reports, row: int) -> Hashable:
+        """The coordinates and their symbols."""
+        return tuple(reports.coordinates[row].tolist()), tuple(reports.symbols[row].tolist())
+
+    @cached_property
+    def _scale(self) -> NDArray[np.float64]:
+        return (self._high - self._low) / 2 * self.dimension / (self.sampled * self.slope)
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        return np.min_scalar_type(-self.largest_symbol - 1)
+
+
+def _as_range(value: object, name: str, owner: str, dimension: int) -> float | tuple[float, ...]:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter(name, owner, "a number or one number a feature", value) from None
+    if array.ndim == 0:
+        return float(array)
+    if array.shape != (dimension,):
+        shape = " x ".join(map(str, array.shape))
+        raise InvalidParameter(name, owner, f"a number or {dimension} numbers", f"{shape} numbers")
+    return tuple(array.tolist())

@@ -1,0 +1,152 @@
+"""Randomised response over c classes, for labels."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from privet.errors import InvalidData, InvalidReports
+from privet.mechanisms.affine import AffineFeatures
+from privet.mechanisms.base import Distribution, Mechanism, check_count
+from privet.mechanisms.bits import Bits
+from privet.mechanisms.odds import Odds, odds
+from privet.mechanisms.reports import Reports
+from privet.privacy import Guarantee, Unit
+from privet.privacy.guarantee import check_epsilon
+
+__all__ = ["RandomizedResponse", "answer"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomizedResponse(Mechanism):
+    """Tell the true class with probability p = e^epsilon / (e^epsilon + c - 1), each other one with q = p / e^epsilon.
+
+    The estimate of a user's one-hot label is (onehot(report) - q) / (p - q), which is unbiased: it is the report's
+    row of the transition matrix's inverse.
+
+    Formal guarantee: epsilon-LDP of the label, since high / low <= e^epsilon by exact arithmetic.
+
+    >>> RandomizedResponse(epsilon=1.0, classes=2).transition.round(3).tolist()
+    [[0.731, 0.269], [0.269, 0.731]]
+    """
+
+    name = "randomized-response"
+    epsilon: float
+    classes: int
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
+        check_count(self.classes, "classes", owner, 2)
+        _ = self.odds
+
+    @cached_property
+    def odds(self) -> Odds:
+        """The weights of the true and of each other class."""
+        return odds(Fraction(self.epsilon), type(self).__name__, lows=self.classes - 1)
+
+    @property
+    def keep(self) -> float:
+        """p, the probability of the true class."""
+        return self.odds.high / self.odds.total
+
+    @property
+    def flip(self) -> float:
+        """q, the probability of each other class."""
+        return self.odds.low / self.odds.total
+
+    @property
+    def transition(self) -> NDArray[np.float64]:
+        """T[i, j] = Pr[report j | class i]."""
+        return np.full((self.classes,) * 2, self.flip) + (self.keep - self.flip) * np.eye(self.classes)
+
+    @property
+    def inverse(self) -> NDArray[np.float64]:
+        """The inverse of the transition matrix, (I - q) / (p - q)."""
+        return (np.eye(self.classes) - self.flip) / (self.keep - self.flip)
+
+    def perturb(self, values: ArrayLike, bits: Bits) -> Reports:
+        """One class for each label."""
+        labels = self._labels(values)
+        reported = answer(labels, np.int64(self.classes), self.odds.high, self.odds.low, bits)
+        return Reports(1, reported[:, None].astype(np.min_scalar_type(-self.classes)))
+
+    def validate(self, reports: Reports) -> Reports:
+        """The reports, if every one names a class."""
+        if reports.symbols.shape[1] != 1:
+            raise InvalidReports("label reports", "one symbol wide", reports.symbols.shape[1])
+        strange = (reports.symbols[:, 0] < 0) | (reports.symbols[:, 0] >= self.classes)
+        if strange.any():
+            row = int(np.argmax(strange))
+            raise InvalidReports("label reports", f"classes in [0, {self.classes})", f"another in row {row}")
+        return reports
+
+    def estimate(self, reports: Reports) -> AffineFeatures:
+        """The unbiased one-hot label of each user, N x c."""
+        reported = self.validate(reports).symbols[:, 0].astype(np.int32)
+        users = len(reported)
+        hot = sp.csr_array(
+            (np.ones(users, dtype=np.float32), reported, np.arange(users + 1)), shape=(users, self.classes)
+        )
+        gap = self.keep - self.flip
+        return AffineFeatures(hot, np.full(self.classes, 1 / gap), np.full(self.classes, -self.flip / gap))
+
+    def guarantee(self) -> Guarantee:
+        """epsilon-LDP of the label."""
+        return Guarantee.local(Unit.LABEL, self.epsilon, unprotected=("that the user took part",))
+
+    def log_likelihood(self, reports: Reports, values: ArrayLike) -> NDArray[np.float64]:
+        """log p where the report is the label, log q elsewhere."""
+        same = self.validate(reports).symbols[:, 0] == self._labels(values)
+        return np.log(np.where(same, self.keep, self.flip))
+
+    def variance(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Pr (1 - Pr) / (p - q)^2 of each class, N x c."""
+        chance = self.transition[self._labels(values)]
+        return np.asarray(chance * (1 - chance) / (self.keep - self.flip) ** 2)
+
+    def exact_distribution(self, value: Any) -> Distribution:
+        """The weights over their total."""
+        label = int(self._labels(value)[0])
+        weights = {c: Fraction(self.odds.high if c == label else self.odds.low) for c in range(self.classes)}
+        return {c: (weight / self.odds.total,) * 2 for c, weight in weights.items()}
+
+    @property
+    def num_reports(self) -> int:
+        """One a class."""
+        return self.classes
+
+    def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
+        """All pairs of classes."""
+        return itertools.permutations(range(self.classes), 2)
+
+    def report_key(self, reports: Reports, row: int) -> Hashable:
+        """The reported class."""
+        return int(reports.symbols[row, 0])
+
+    def _labels(self, values: ArrayLike) -> NDArray[np.int64]:
+        labels = np.atleast_1d(np.asarray(values))
+        if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
+            found = f"{labels.dtype} of {labels.ndim} dimensions"
+            raise InvalidData("labels given to RandomizedResponse", "a vector of integers", found)
+        outside = (labels < 0) | (labels >= self.classes)
+        if outside.any():
+            row = int(np.argmax(outside))
+            expected = f"classes in [0, {self.classes})"
+            raise InvalidData("labels given to RandomizedResponse", expected, f"{labels[row]} in row {row}")
+        return labels.astype(np.int64)
+
+
+def answer(truth: NDArray[np.int64], choices: Any, high: Any, low: Any, bits: Bits) -> NDArray[np.int64]:
+    """Keep the truth with weight ``high``, move to each of the other choices with weight ``low``; one draw each."""
+    draws = bits.below(np.asarray(high) + (choices - 1) * low, truth.shape)
+    other = (draws - high) // low
+    return np.where(draws < high, truth, other + (other >= truth))

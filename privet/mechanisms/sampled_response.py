@@ -1,0 +1,267 @@
+"""GRR-FS (RGNN): generalised randomised response on a few sampled categorical features."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from privet.data import Schema
+from privet.errors import InvalidData, InvalidParameter, InvalidReports
+from privet.mechanisms.affine import AffineFeatures
+from privet.mechanisms.base import Distribution, Mechanism, check_count, product_distribution
+from privet.mechanisms.bits import Bits
+from privet.mechanisms.odds import Odds, odds
+from privet.mechanisms.randomized_response import answer
+from privet.mechanisms.reports import Reports
+from privet.mechanisms.sampling import as_matrix, gather, sample_coordinates, warn_if_outside
+from privet.privacy import Guarantee, Unit
+from privet.privacy.guarantee import check_epsilon
+
+__all__ = ["SampledResponse"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledResponse(Mechanism):
+    """Answer ``sample`` = m of d categorical features by randomised response with eps_x each.
+
+    ``fill="uniform"`` is the paper's GRR-FS: the other d - m features are reported uniformly at random, so a report is
+    d symbols long. ``fill="none"`` reports the m answers and nothing else: the same guarantee, a smaller variance, and
+    O(m) a user.
+
+    Formal guarantee: (m eps_x)-LDP of the feature vector, exactly. The paper's Theorem 1 claims
+    ln(1 + (m/d) (e^(m eps_x) - 1)) by amplification through sampling, but a user's own features are what is
+    sampled: two vectors that differ in every feature differ in every sample. That figure is ``published_epsilon``.
+
+    With value j's share lambda_j among the reports, pi_j = lambda_j d / (m (p - q)) + (m - d - m c q) / (m c (p - q))
+    (eq. 2, c the number of categories) is an unbiased estimate of its share among the users.
+    """
+
+    name = "sampled-response"
+    epsilon_per_feature: float
+    categories: tuple[int, ...]
+    sample: int
+    fill: Literal["uniform", "none"] = "uniform"
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        budget = check_epsilon(self.epsilon_per_feature, owner, name="epsilon_per_feature")
+        object.__setattr__(self, "epsilon_per_feature", budget)
+        object.__setattr__(self, "categories", tuple(self.categories))
+        if not self.categories:
+            raise InvalidParameter("categories", owner, "one count for each feature", "none")
+        for column, count in enumerate(self.categories):
+            check_count(count, f"categories[{column}]", owner, 2, 1 << 20)
+        check_count(self.sample, "sample", owner, 1, self.dimension)
+        if self.fill not in ("uniform", "none"):
+            raise InvalidParameter("fill", owner, "'uniform' or 'none'", self.fill)
+        _ = self._high
+
+    @classmethod
+    def for_schema(cls, schema: Schema, epsilon: float, *, sample: int, **parameters: Any) -> SampledResponse:
+        """The mechanism for a categorical schema with a total (true) budget of ``epsilon``."""
+        share = check_epsilon(epsilon, cls.__name__) / sample
+        return cls(epsilon_per_feature=share, categories=schema.categories, sample=sample, **parameters)
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of features."""
+        return len(self.categories)
+
+    @property
+    def epsilon(self) -> float:
+        """The true budget of a report, m eps_x."""
+        return self.sample * self.epsilon_per_feature
+
+    @property
+    def published_epsilon(self) -> float:
+        """Theorem 1's claim, which does not hold."""
+        if self.epsilon > 700:
+            return self.epsilon + math.log(self.sample / self.dimension)
+        return math.log1p(self.sample / self.dimension * math.expm1(self.epsilon))
+
+    @cached_property
+    def _odds(self) -> dict[int, Odds]:
+        share = Fraction(self.epsilon) / self.sample
+        return {c: odds(share, type(self).__name__, lows=c - 1) for c in sorted(set(self.categories))}
+
+    @cached_property
+    def _high(self) -> NDArray[np.int64]:
+        return np.array([self._odds[c].high for c in self.categories])
+
+    @cached_property
+    def _low(self) -> NDArray[np.int64]:
+        return np.array([self._odds[c].low for c in self.categories])
+
+    @cached_property
+    def _counts(self) -> NDArray[np.int64]:
+        return np.array(self.categories, dtype=np.int64)
+
+    @property
+    def keep(self) -> NDArray[np.float64]:
+        """p of each feature when it is sampled."""
+        return self._high / (self._high + (self._counts - 1) * self._low)
+
+    @property
+    def flip(self) -> NDArray[np.float64]:
+        """q of each feature when it is sampled."""
+        return self._low / (self._high + (self._counts - 1) * self._low)
+
+    def perturb(self, values: Any, bits: Bits) -> Reports:
+        """Category codes, dense or CSR, to category codes."""
+        matrix = self._codes(values)
+        users = matrix.shape[0]
+        chosen = sample_coordinates(users, self.dimension, self.sample, bits)
+        columns = np.arange(self.dimension)[None, :].repeat(users, axis=0) if chosen is None else chosen
+        truth = np.clip(gather(matrix, chosen), 0, self._counts[columns] - 1).astype(np.int64)
+        answers = answer(truth, self._counts[columns], self._high[columns], self._low[columns], bits)
+        if self.fill == "none" or chosen is None:
+            return Reports(self.dimension, answers.astype(self._dtype), chosen)
+        symbols = bits.below(self._counts, (users, self.dimension))
+        np.put_along_axis(symbols, chosen.astype(np.int64), answers, axis=1)
+        return Reports(self.dimension, symbols.astype(self._dtype))
+
+    def validate(self, reports: Reports) -> Reports:
+        """The reports, if this mechanism could have sent every one of them."""
+        width = self.sample if self.fill == "none" else self.dimension
+        if reports.dimension != self.dimension or reports.symbols.shape[1] != width:
+            found = f"{reports.symbols.shape[1]} of {reports.dimension}"
+            raise InvalidReports("reports for SampledResponse", f"{width} of {self.dimension} features", found)
+        strange = ((reports.symbols < 0) | (reports.symbols >= self._counts[reports.coordinates])).any(axis=1)
+        if strange.any():
+            row = int(np.argmax(strange))
+            raise InvalidReports("reports for SampledResponse", "category codes", f"others in row {row}")
+        return reports
+
+    def estimate(self, reports: Reports) -> AffineFeatures:
+        """The unbiased one-hot code of each feature, side by side: N x sum(categories)."""
+        self.validate(reports)
+        starts = np.concatenate([[0], np.cumsum(self._counts)])
+        columns = starts[reports.coordinates] + reports.symbols
+        users, width = columns.shape
+        hot = sp.csr_array(
+            (np.ones(columns.size, dtype=np.float32), columns.ravel(), np.arange(users + 1) * width),
+            shape=(users, int(starts[-1])),
+        )
+        rate, gap = self.sample / self.dimension, self.keep - self.flip
+        offset = -(rate * self.flip + self._idle_chance) / (rate * gap)
+        return AffineFeatures(hot, np.repeat(1 / (rate * gap), self._counts), np.repeat(offset, self._counts))
+
+    def frequencies(self, reports: Reports) -> list[NDArray[np.float64]]:
+        """Each feature's estimated shares of its values (eq. 2)."""
+        return np.split(self.estimate(reports).mean(), np.cumsum(self._counts)[:-1])
+
+    def frequency_variance(self, frequencies: list[NDArray[np.float64]], users: int) -> list[NDArray[np.float64]]:
+        """The estimated variance of :meth:`frequencies` over ``users`` reports (eq. 3).
+
+        d^2 lambda (1 - lambda) / (m^2 (n - 1) (p - q)^2) with lambda = Pr[report j] as in :meth:`variance`. (The
+        paper prints lambda without its factor 1 / c.)
+        """
+        check_count(users, "users", "SampledResponse.frequency_variance", 2)
+        rate = self.sample / self.dimension
+        result = []
+        for share, p, q, idle in zip(frequencies, self.keep, self.flip, self._idle_chance, strict=True):
+            observed = np.clip(rate * (share * (p - q) + q) + idle, 0.0, 1.0)
+            result.append(observed * (1 - observed) / ((users - 1) * (rate * (p - q)) ** 2))
+        return result
+
+    def guarantee(self) -> Guarantee:
+        """m eps_x, with Theorem 1's claim beside it."""
+        unprotected = ("that the user took part", "which features were sampled")[: 1 + (self.fill == "none")]
+        published = self.published_epsilon
+        return Guarantee.local(Unit.FEATURES, self.epsilon, published_epsilon=published, unprotected=unprotected)
+
+    def log_likelihood(self, reports: Reports, values: Any) -> NDArray[np.float64]:
+        """Exact for ``fill="none"``; for ``fill="uniform"`` the sum over the subsets that may have been sampled.
+
+        That sum is the elementary symmetric polynomial of degree m in a_i = Pr[answer i] c_i, over C(d, m) prod c_i.
+        """
+        codes = np.clip(gather(self._codes(values), self.validate(reports).indices), 0, None).astype(np.int64)
+        same = reports.symbols == codes
+        columns = reports.coordinates
+        answers = np.where(same, self.keep[columns], self.flip[columns])
+        subsets = math.log(math.comb(self.dimension, self.sample))
+        if self.fill == "none":
+            return np.asarray(np.log(answers).sum(axis=1) - subsets)
+        ratios = answers * self._counts
+        # e_m by the usual recursion over features, carried as e_k / C(d, k) would overflow: scale by logs instead.
+        polynomial = np.full((len(reports), self.sample + 1), -np.inf)
+        polynomial[:, 0] = 0.0
+        for column in range(self.dimension):
+            shifted = polynomial[:, :-1] + np.log(ratios[:, [column]])
+            polynomial[:, 1:] = np.logaddexp(polynomial[:, 1:], shifted)
+        return np.asarray(polynomial[:, self.sample] - subsets - np.log(self._counts).sum())
+
+    def variance(self, values: Any) -> NDArray[np.float64]:
+        """lambda (1 - lambda) / (rate (p - q))^2 with lambda = Pr[report j], N x sum(categories)."""
+        codes = np.clip(gather(self._codes(values), None), 0, self._counts - 1).astype(np.int64)
+        rate = self.sample / self.dimension
+        blocks = []
+        for column, count in enumerate(self.categories):
+            p, q = self.keep[column], self.flip[column]
+            chance = np.where(codes[:, [column]] == np.arange(count), p, q) * rate + self._idle_chance[column]
+            blocks.append(chance * (1 - chance) / (rate * (p - q)) ** 2)
+        return np.concatenate(blocks, axis=1)
+
+    def exact_distribution(self, value: ArrayLike) -> Distribution:
+        """All subsets times all answers."""
+        codes = np.clip(gather(self._codes(value), None)[0], 0, self._counts - 1).astype(np.int64)
+        answered: list[Distribution] = []
+        idle: list[Distribution] = []
+        for code, count in zip(codes.tolist(), self.categories, strict=True):
+            weights = self._odds[count]
+            total = weights.total
+            answered.append(
+                {c: (Fraction(weights.high if c == code else weights.low, total),) * 2 for c in range(count)}
+            )
+            idle.append({c: (Fraction(1, count),) * 2 for c in range(count)})
+        subsets = list(itertools.combinations(range(self.dimension), self.sample))
+        result: Distribution = {}
+        for subset in subsets:
+            reported = subset if self.fill == "none" else tuple(range(self.dimension))
+            factors = product_distribution([answered[i] if i in subset else idle[i] for i in reported])
+            for key, (chance, _) in factors.items():
+                before = result.get((reported, key), (Fraction(0),) * 2)[0]
+                result[reported, key] = (before + chance / len(subsets),) * 2
+        return result
+
+    @property
+    def num_reports(self) -> int:
+        """prod(c) for GRR-FS; each subset's answers where nothing is filled in."""
+        if self.fill == "uniform":
+            return math.prod(self.categories)
+        return int(math.comb(self.dimension, self.sample) * max(self.categories) ** self.sample)
+
+    def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
+        """All pairs of vectors whose features are at their first or last value."""
+        return itertools.permutations(itertools.product(*((0, count - 1) for count in self.categories)), 2)
+
+    def report_key(self, reports: Reports, row: int) -> Hashable:
+        """The features and their codes."""
+        return tuple(reports.coordinates[row].tolist()), tuple(reports.symbols[row].tolist())
+
+    @property
+    def _idle_chance(self) -> NDArray[np.float64]:
+        """The chance that a value is reported without having been asked for."""
+        fake = 0.0 if self.fill == "none" else 1 - self.sample / self.dimension
+        return fake / self._counts
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        return np.min_scalar_type(-max(self.categories))
+
+    def _codes(self, values: Any) -> Any:
+        matrix = as_matrix(values, self.dimension, type(self).__name__)
+        stored = matrix.data if sp.issparse(matrix) else matrix
+        if np.any(stored != np.floor(stored)):
+            raise InvalidData("values given to SampledResponse", "category codes", "a fraction")
+        warn_if_outside(matrix, np.zeros(self.dimension), (self._counts - 1).astype(np.float64))
+        return matrix

@@ -1,0 +1,168 @@
+"""Guarantees that carry their unit: an epsilon without one is a bug."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+from functools import reduce
+from numbers import Real
+from operator import add
+from typing import Any, Literal
+
+from privet.errors import IncompatibleGuarantees, InvalidParameter
+
+__all__ = ["Guarantee", "Unit", "compose", "joint"]
+
+
+class Unit(StrEnum):
+    """What one guarantee protects; the adjacency says which inputs are told apart."""
+
+    FEATURES = "feature vector"
+    LABEL = "label"
+    NEIGHBOUR_BIT = "neighbour list bit"
+    NODE = "node"
+
+
+ADJACENCY = {
+    Unit.FEATURES: "any two vectors in the declared domain (all coordinates may differ)",
+    Unit.LABEL: "any two classes",
+    Unit.NEIGHBOUR_BIT: "two neighbour lists that differ in one bit",
+    Unit.NODE: "add or remove one training node with its features, label and edges, the public degree sequence fixed",
+}
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """(epsilon, delta)-differential privacy of one unit.
+
+    Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] + delta for all adjacent x, x' and all sets S of outputs.
+
+    ``epsilon`` is what holds. Where a paper claims another figure for the same program it stands in
+    ``published_epsilon``, for comparison only. ``unprotected`` lists what an observer learns all the same.
+
+    >>> one = Guarantee.local(Unit.LABEL, 1.0)
+    >>> (one + one).epsilon
+    2.0
+    """
+
+    model: Literal["local", "central"]
+    unit: str
+    adjacency: str
+    epsilon: float
+    delta: float = 0.0
+    published_epsilon: float | None = None
+    unprotected: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.model not in ("local", "central"):
+            raise InvalidParameter("model", "Guarantee", "'local' or 'central'", self.model)
+        for name in ("unit", "adjacency"):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
+                raise InvalidParameter(name, "Guarantee", "a non-empty description", getattr(self, name))
+        check_epsilon(self.epsilon, "Guarantee", allow_zero=True)
+        if self.published_epsilon is not None:
+            check_epsilon(self.published_epsilon, "Guarantee", name="published_epsilon", allow_zero=True)
+        if not 0 <= self.delta <= 1:
+            raise InvalidParameter("delta", "Guarantee", "a number in [0, 1]", self.delta)
+        object.__setattr__(self, "unprotected", tuple(self.unprotected))
+
+    @classmethod
+    def local(cls, unit: Unit, epsilon: float, delta: float = 0.0, **rest: Any) -> Guarantee:
+        """What a device promises its owner: the server is the adversary."""
+        return cls("local", unit, ADJACENCY[unit], epsilon, delta, **rest)
+
+    def __add__(self, other: Guarantee) -> Guarantee:
+        """Sequential composition within one unit: epsilons and deltas add (rounded up, never down)."""
+        if not isinstance(other, Guarantee):
+            return NotImplemented
+        for aspect in ("model", "unit", "adjacency"):
+            left, right = getattr(self, aspect), getattr(other, aspect)
+            if left != right:
+                raise IncompatibleGuarantees(aspect, left, right)
+        return _sum([self, other], self.unit, self.adjacency)
+
+    def odds(self) -> float:
+        """The factor exp(epsilon) by which an observer's odds about the unit can change at most."""
+        return math.exp(self.epsilon) if self.epsilon < 700 else math.inf
+
+    def in_words(self) -> str:
+        """One sentence for the person whose data it is."""
+        factor = f"{self.odds():.3g}" if math.isfinite(self.odds()) else f"e^{self.epsilon:g}"
+        who = "An observer of the report" if self.model == "local" else "An observer of the released model"
+        failure = f", except with probability {self.delta:g}" if self.delta else ""
+        return f"{who} can multiply their odds about the {self.unit} by at most {factor}{failure}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {**asdict(self), "unit": str(self.unit), "unprotected": list(self.unprotected)}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Guarantee:
+        """Read what :meth:`to_dict` wrote."""
+        try:
+            return cls(**values)
+        except TypeError:
+            expected = "an object with model, unit, adjacency, epsilon, delta, published_epsilon, unprotected"
+            raise InvalidParameter("values", "Guarantee.from_dict", expected, sorted(values)) from None
+
+
+def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
+    """Sequential composition of guarantees of one unit; mixing units, models or adjacencies is an error."""
+    parts = list(guarantees)
+    if not parts:
+        raise InvalidParameter("guarantees", "compose", "at least one guarantee", "none")
+    return reduce(add, parts)
+
+
+def joint(*guarantees: Guarantee) -> Guarantee:
+    """The guarantee of *several* units changing at once, say a feature vector and a label.
+
+    The unit of the result is the pair, so this is a wider claim than any of its parts: epsilons and deltas add.
+    The parts must be of one model, and of different units (within one unit use ``+``).
+    """
+    if len(guarantees) < 2:
+        raise InvalidParameter("guarantees", "joint", "at least two guarantees", len(guarantees))
+    for guarantee in guarantees[1:]:
+        if guarantee.model != guarantees[0].model:
+            raise IncompatibleGuarantees("model", guarantees[0].model, guarantee.model)
+    units = [str(guarantee.unit) for guarantee in guarantees]
+    if len(set(units)) < len(units):
+        raise InvalidParameter("guarantees", "joint", "of different units (add those of one unit with +)", units)
+    return _sum(guarantees, " and ".join(units), "; and ".join(g.adjacency for g in guarantees))
+
+
+def check_epsilon(value: object, owner: str, *, name: str = "epsilon", allow_zero: bool = False) -> float:
+    """A privacy budget as a float, or one clear sentence."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        number = float(value)
+        if math.isfinite(number) and (number > 0 or (number == 0 and allow_zero)):
+            return number
+    expected = "a finite number of at least 0" if allow_zero else "a finite number above 0"
+    raise InvalidParameter(name, owner, expected, value)
+
+
+def _sum(guarantees: Iterable[Guarantee], unit: str, adjacency: str) -> Guarantee:
+    parts = list(guarantees)
+    published = None
+    if any(g.published_epsilon is not None for g in parts):
+        published = math.fsum(g.epsilon if g.published_epsilon is None else g.published_epsilon for g in parts)
+    unprotected = tuple(dict.fromkeys(text for g in parts for text in g.unprotected))
+    return replace(
+        parts[0],
+        unit=unit,
+        adjacency=adjacency,
+        epsilon=_sum_up([g.epsilon for g in parts]),
+        delta=min(1.0, _sum_up([g.delta for g in parts])),
+        published_epsilon=published,
+        unprotected=unprotected,
+    )
+
+
+def _sum_up(values: list[float]) -> float:
+    """The sum, rounded towards infinity where it is not exact."""
+    total = math.fsum(values)
+    exact = sum(map(Fraction, values))
+    return total if Fraction(total) >= exact else math.nextafter(total, math.inf)
