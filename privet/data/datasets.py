@@ -160,10 +160,10 @@ def _checked_against(name: str, facts: Facts, graph: Graph) -> Graph:
 def _read_arrays(file: Path) -> dict[str, Any]:
     unreadable = (OSError, EOFError, ValueError, KeyError, MemoryError, NotImplementedError, RuntimeError)
     try:
-        archive = np.load(file, allow_pickle=False)
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise InvalidData(f"file '{file.name}'", "an npz archive", "a single array")
-        with archive:
+        with file.open("rb") as stream:  # np.load does not close a file that it cannot read
+            archive = np.load(stream, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InvalidData(f"file '{file.name}'", "an npz archive", "a single array")
             missing = sorted(_KINDS.keys() - set(archive.files))
             if missing:
                 found = f"none called {', '.join(missing)}"

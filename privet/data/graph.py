@@ -27,7 +27,7 @@ SelfLoops = Literal["refuse", "drop", "keep"]
 Duplicates = Literal["refuse", "merge"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Split:
     """Disjoint boolean masks over the nodes; a node may be in none of them."""
 
@@ -48,12 +48,15 @@ class Split:
     def __len__(self) -> int:
         return len(self.train)
 
+    def __repr__(self) -> str:
+        return f"Split({self.train.sum()} train, {self.validation.sum()} validation, {self.test.sum()} test)"
+
     def take(self, nodes: NDArray[Any]) -> Split:
         """The same split of the given nodes only."""
         return Split(self.train[nodes], self.validation[nodes], self.test[nodes])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """N nodes, a canonical CSR adjacency, and what is known about the nodes.
 
@@ -64,6 +67,8 @@ class Graph:
     >>> graph = Graph.from_edges([[0, 1], [1, 2]], num_nodes=4)
     >>> graph.num_nodes, graph.num_edges, graph.degrees.tolist()
     (4, 2, [1, 2, 1, 0])
+    >>> graph
+    Graph(4 nodes, 2 edges)
     >>> graph.largest_component().num_nodes
     3
     """
@@ -78,6 +83,14 @@ class Graph:
     def __post_init__(self) -> None:
         object.__setattr__(self, "adjacency", check_adjacency(self.adjacency, self.directed))
         self._check_nodes({"features", "labels", "split"})
+
+    def __repr__(self) -> str:
+        """Sizes only, so that a private value never reaches a log or a traceback."""
+        parts = [f"{self.num_nodes} nodes", f"{self.num_edges} {'directed ' * self.directed}edges"]
+        parts += [] if self.features is None else [f"{self.features.shape[1]} features"]
+        parts += [] if self.labels is None else ["labels"]
+        parts += [] if self.split is None else [repr(self.split)]
+        return f"Graph({', '.join(parts)})"
 
     def _check_nodes(self, names: set[str]) -> None:
         if "features" in names and self.features is not None:

@@ -1,0 +1,184 @@
+"""From and to other libraries' graphs: PyTorch Geometric and NetworkX. Each is imported only when asked for."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+
+from privet.data.graph import Duplicates, Graph, SelfLoops, Split
+from privet.data.schema import Schema
+from privet.errors import InvalidData, InvalidParameter
+
+__all__ = ["from_networkx", "from_pyg", "load_pyg", "to_networkx", "to_pyg"]
+
+# The class in torch_geometric.datasets and its arguments besides the root.
+_PYG_DATASETS: dict[str, tuple[str, dict[str, str]]] = {
+    "AmazonComputers": ("Amazon", {"name": "Computers"}),
+    "AmazonPhoto": ("Amazon", {"name": "Photo"}),
+    "CiteSeer": ("Planetoid", {"name": "CiteSeer"}),
+    "Cora": ("Planetoid", {"name": "Cora"}),
+    "DBLP": ("CitationFull", {"name": "DBLP"}),
+    "FacebookPagePage": ("FacebookPagePage", {}),
+    "GitHub": ("GitHub", {}),
+    "LastFMAsia": ("LastFMAsia", {}),
+    "PubMed": ("Planetoid", {"name": "PubMed"}),
+    "Reddit": ("Reddit", {}),
+    "TwitchDE": ("Twitch", {"name": "DE"}),
+}
+
+
+def from_pyg(
+    data: Any,
+    *,
+    directed: bool | None = None,
+    self_loops: SelfLoops = "refuse",
+    duplicates: Duplicates = "refuse",
+    schema: Schema | None = None,
+) -> Graph:
+    """A graph from a PyG ``Data`` with edge_index, and x, y, edge_weight and masks if it has them.
+
+    ``directed=None`` means undirected exactly if every edge has its mirror. PyG knows no declared ranges, so the
+    schema is the caller's to give. The weights of merged duplicates add up.
+    """
+    if getattr(data, "edge_index", None) is None or data.num_nodes is None:
+        raise InvalidData("PyG data", "one with an edge_index and a number of nodes", type(data).__name__)
+    nodes = int(data.num_nodes)
+    edges = data.edge_index.cpu().numpy()
+    matrix = Graph.from_edges(edges, nodes, directed=True, self_loops="keep", duplicates=duplicates).adjacency
+    weights = getattr(data, "edge_weight", None)
+    if weights is not None:
+        if tuple(weights.shape) != (edges.shape[1],):
+            raise InvalidData("edge_weight", f"{edges.shape[1]} numbers, one an edge", f"shape {tuple(weights.shape)}")
+        matrix = sp.csr_array((weights.cpu().numpy(), (edges[0], edges[1])), shape=(nodes, nodes))
+    if directed is None:
+        directed = (matrix != matrix.T).nnz > 0
+    return Graph.from_scipy(
+        matrix,
+        directed=directed,
+        self_loops=self_loops,
+        features=_features_of(data),
+        labels=_labels_of(data),
+        split=_split_of(data, nodes),
+        schema=schema,
+    )
+
+
+def to_pyg(graph: Graph, *, sparse: bool = False) -> Any:
+    """A PyG ``Data``; x is dense, as its layers expect, unless ``sparse`` asks for a COO tensor."""
+    from torch_geometric.data import Data
+
+    data = Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
+    if graph.weighted:
+        data.edge_weight = torch.from_numpy(graph.adjacency.data.copy())
+    if graph.features is not None:
+        data.x = _sparse_tensor(graph.features) if sparse else torch.from_numpy(_dense(graph.features))
+    if graph.labels is not None:
+        data.y = torch.from_numpy(graph.labels.copy())
+    if graph.split is not None:
+        data.train_mask = torch.from_numpy(graph.split.train.copy())
+        data.val_mask = torch.from_numpy(graph.split.validation.copy())
+        data.test_mask = torch.from_numpy(graph.split.test.copy())
+    return data
+
+
+def from_networkx(network: Any, *, self_loops: SelfLoops = "refuse", schema: Schema | None = None) -> Graph:
+    """A graph from a NetworkX one, nodes numbered in its order; node attributes x (numbers) and y (class) are read.
+
+    An attribute is read if any node has it: x must then be on every node, a node without y is unlabelled.
+    """
+    import networkx as nx
+
+    if network.is_multigraph():
+        raise InvalidData("NetworkX graph", "one without parallel edges", type(network).__name__)
+    nodes = network.number_of_nodes()
+    # NetworkX refuses to convert the graph without nodes.
+    matrix = nx.to_scipy_sparse_array(network, dtype=np.float32, format="csr") if nodes else sp.csr_array((0, 0))
+    x = [attributes.get("x") for _, attributes in network.nodes(data=True)]
+    y = [attributes.get("y", -1) for _, attributes in network.nodes(data=True)]
+    lacking = next((row for row, values in enumerate(x) if values is None), None)
+    if lacking is not None and any(values is not None for values in x):
+        raise InvalidData("attribute x", "on every node or on none", f"none on node {lacking}")
+    return Graph.from_scipy(
+        matrix,
+        directed=network.is_directed(),
+        self_loops=self_loops,
+        features=_stack(x) if nodes and lacking is None else None,
+        labels=np.asarray(y) if any(label != -1 for label in y) else None,
+        schema=schema,
+    )
+
+
+def to_networkx(graph: Graph) -> Any:
+    """A NetworkX ``Graph`` or ``DiGraph`` on the nodes 0 .. N - 1 with weight, x and y attributes."""
+    import networkx as nx
+
+    kind = nx.DiGraph if graph.directed else nx.Graph
+    network = nx.from_scipy_sparse_array(graph.adjacency, create_using=kind)
+    if graph.features is not None:
+        nx.set_node_attributes(network, dict(enumerate(_dense(graph.features))), "x")
+    if graph.labels is not None:
+        nx.set_node_attributes(network, dict(enumerate(graph.labels.tolist())), "y")
+    return network
+
+
+def load_pyg(name: str, root: str | os.PathLike[str], *, schema: Schema | None = None) -> Graph:
+    """A PyG dataset by name ("Cora" or "pyg:Cora"), downloaded to ``root`` if need be; self-loops are dropped."""
+    from torch_geometric import datasets
+
+    key = name.removeprefix("pyg:")
+    if key not in _PYG_DATASETS:
+        raise InvalidParameter("name", "load_pyg", f"one of {', '.join(_PYG_DATASETS)}", repr(name))
+    kind, arguments = _PYG_DATASETS[key]
+    try:
+        data = getattr(datasets, kind)(os.path.join(root, kind), **arguments)[0]
+    except Exception as error:  # each of PyG's download back ends has errors of its own
+        expected = "in its root or downloadable (is there a network?)"
+        raise InvalidData(f"PyG dataset '{key}'", expected, f"{type(error).__name__}: {error}") from None
+    return from_pyg(data, self_loops="drop", duplicates="merge", schema=schema)
+
+
+def _features_of(data: Any) -> Any:
+    x = getattr(data, "x", None)
+    if x is None:
+        return None
+    if x.layout == torch.strided:
+        return x.detach().cpu().numpy()
+    x = x.detach().cpu().to_sparse_coo().coalesce()
+    return sp.csr_array((x.values().numpy(), tuple(x.indices().numpy())), shape=tuple(x.shape))
+
+
+def _labels_of(data: Any) -> NDArray[Any] | None:
+    y = getattr(data, "y", None)
+    if y is None:
+        return None
+    labels: NDArray[Any] = y.cpu().numpy()
+    return labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+
+
+def _split_of(data: Any, nodes: int) -> Split | None:
+    masks = [getattr(data, name, None) for name in ("train_mask", "val_mask", "test_mask")]
+    if all(mask is None for mask in masks):
+        return None
+    return Split(*(np.zeros(nodes, np.bool_) if mask is None else mask.cpu().numpy() for mask in masks))
+
+
+def _dense(features: Any) -> NDArray[np.float32]:
+    return np.array(features if isinstance(features, np.ndarray) else features.toarray())
+
+
+def _sparse_tensor(features: Any) -> Any:
+    matrix = sp.coo_array(features)
+    places = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
+    return torch.sparse_coo_tensor(places, torch.from_numpy(matrix.data.copy()), matrix.shape).coalesce()
+
+
+def _stack(rows: list[Any]) -> NDArray[np.float32]:
+    try:
+        return np.stack([np.asarray(row, dtype=np.float32) for row in rows])
+    except (TypeError, ValueError):
+        raise InvalidData("attribute x", "equally many numbers on every node", "something else") from None
