@@ -174,7 +174,8 @@ def _dense(features: Any) -> NDArray[np.float32]:
 def _sparse_tensor(features: Any) -> Any:
     matrix = sp.coo_array(features)
     places = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
-    return torch.sparse_coo_tensor(places, torch.from_numpy(matrix.data.copy()), matrix.shape).coalesce()
+    values = torch.from_numpy(matrix.data.copy())
+    return torch.sparse_coo_tensor(places, values, matrix.shape, check_invariants=True, is_coalesced=True)
 
 
 def _stack(rows: list[Any]) -> NDArray[np.float32]:
