@@ -23,39 +23,13 @@ import torch
 from numpy.typing import NDArray
 
 from privet.errors import InvalidData, InvalidParameter
+from privet.graph.csr import to_scipy
+from privet.graph.filter import Filter
 from privet.graph.operators import Operator
+from privet.graph.plan import Plan, plan
 from privet.mechanisms.affine import AffineFeatures
 
-__all__ = ["Filter", "LazyFeatures"]
-
-
-@dataclass(frozen=True, eq=False)
-class Filter:
-    """The polynomial p(A) = sum_l coefficients[l] A^l, applied by Horner's rule: one product a degree."""
-
-    operator: Operator
-    coefficients: tuple[float, ...]
-
-    @classmethod
-    def hops(cls, operator: Operator, hops: int) -> Filter:
-        """A^hops."""
-        if isinstance(hops, bool) or not isinstance(hops, int | np.integer) or hops < 0:
-            raise InvalidParameter("hops", "propagate", "an integer of at least 0", hops)
-        return cls(operator, (0.0,) * int(hops) + (1.0,))
-
-    @property
-    def degree(self) -> int:
-        """The number of sparse products that applying it takes."""
-        return len(self.coefficients) - 1
-
-    def __matmul__(self, x: torch.Tensor) -> torch.Tensor:
-        *lower, highest = self.coefficients
-        result = x if highest == 1.0 else highest * x
-        for coefficient in reversed(lower):
-            result = self.operator @ result
-            if coefficient:
-                result = torch.add(result, x, alpha=coefficient)
-        return result
+__all__ = ["LazyFeatures"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +61,11 @@ class LazyFeatures:
         """Plain sparse features."""
         return cls(Operator.from_scipy(sp.csr_array(features)))
 
+    @classmethod
+    def from_dense(cls, features: torch.Tensor) -> LazyFeatures:
+        """Plain dense features, whose propagation is still left until after the first linear layer."""
+        return cls(features)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Rows (nodes) and columns (features)."""
@@ -97,9 +76,7 @@ class LazyFeatures:
         """X W, differentiable in W, without an N x d matrix."""
         if weight.ndim != 2 or weight.shape[0] != self.shape[1]:
             raise InvalidParameter("W", "LazyFeatures @ W", f"a matrix of {self.shape[1]} rows", tuple(weight.shape))
-        result = self.base @ (weight if self.scale is None else self.scale.unsqueeze(1) * weight)
-        for filter_ in self.filters:
-            result = filter_ @ result
+        result = self._filtered(self.base @ (weight if self.scale is None else self.scale.unsqueeze(1) * weight))
         if self.offset is not None:
             result = torch.addr(result, self._filtered_unit, self.offset @ weight)
         return result if self.selected is None else result.index_select(0, self.selected)
@@ -117,17 +94,49 @@ class LazyFeatures:
         return replace(self, filters=(*self.filters, Filter(operator, tuple(coefficients))))
 
     def rows(self, index: torch.Tensor | NDArray[np.integer]) -> LazyFeatures:
-        """Some rows, in the order given; rows of propagated features still cost a full propagation."""
+        """Some rows, in the order given; those of propagated features still cost a full propagation."""
         chosen = torch.as_tensor(index, dtype=torch.int64)
-        return replace(self, selected=chosen if self.selected is None else self.selected[chosen])
+        wrong = (chosen < 0) | (chosen >= self.shape[0])
+        if wrong.any():
+            position = int(wrong.int().argmax())
+            expected = f"a node from 0 to {self.shape[0] - 1}"
+            raise InvalidParameter(f"index[{position}]", "LazyFeatures.rows", expected, int(chosen[position]))
+        if self.filters:
+            return replace(self, selected=chosen if self.selected is None else self.selected[chosen])
+        unit = None if self.unit is None else self.unit[chosen]
+        if isinstance(self.base, Operator):
+            return replace(self, base=Operator.from_scipy(to_scipy(self.base.matrix)[chosen.numpy()]), unit=unit)
+        return replace(self, base=self.base[chosen], unit=unit)
+
+    def plan(self, hidden: int, epochs: int) -> Plan:
+        """The cheaper order of the first layer; see :mod:`privet.graph.plan`."""
+        hops = sum(filter_.degree for filter_ in self.filters)
+        products = sum(filter_.degree * filter_.operator.nnz for filter_ in self.filters)
+        nnz = self.base.nnz if isinstance(self.base, Operator) else self.base.numel()
+        return plan(self.base.shape[0], nnz, self.shape[1], hidden, hops, products // max(hops, 1), epochs)
+
+    def planned(self, hidden: int, epochs: int) -> LazyFeatures:
+        """The same features in the form that trains fastest."""
+        chosen = self.plan(hidden, epochs)
+        return self if chosen.choice == "lazy" else self.materialise(dense=chosen.dense)
+
+    def materialise(self, *, dense: bool) -> LazyFeatures:
+        """The same features with the filters applied to S itself, kept dense or sparse; scale and offset stay lazy."""
+        base: Operator | torch.Tensor
+        if dense:
+            base = self._filtered(self.base.matrix.to_dense() if isinstance(self.base, Operator) else self.base)
+        else:
+            stored = to_scipy(self.base.matrix) if isinstance(self.base, Operator) else sp.csr_array(self.base.numpy())
+            for filter_ in self.filters:
+                stored = filter_.sparse(stored)
+            base = Operator.from_scipy(stored)
+        done = replace(self, base=base, unit=self._filtered_unit, filters=(), selected=None)
+        return done if self.selected is None else done.rows(self.selected)
 
     def dense(self) -> torch.Tensor:
         """The N x d matrix itself."""
-        result = self.base.matrix.to_dense() if isinstance(self.base, Operator) else self.base
-        if self.scale is not None:
-            result = result * self.scale
-        for filter_ in self.filters:
-            result = filter_ @ result
+        result = self.base.matrix.to_dense() if isinstance(self.base, Operator) else self.base.clone()
+        result = self._filtered(result if self.scale is None else result.mul_(self.scale))
         if self.offset is not None:
             result = torch.addr(result, self._filtered_unit, self.offset)
         return result if self.selected is None else result.index_select(0, self.selected)
@@ -135,10 +144,13 @@ class LazyFeatures:
     @cached_property
     def _filtered_unit(self) -> torch.Tensor:
         """The filters applied to u, computed once."""
-        result = torch.ones(self.base.shape[0]) if self.unit is None else self.unit
+        with torch.inference_mode(False):  # kept for training even if an evaluation asked first
+            return self._filtered(torch.ones(self.base.shape[0]) if self.unit is None else self.unit)
+
+    def _filtered(self, x: torch.Tensor) -> torch.Tensor:
         for filter_ in self.filters:
-            result = filter_ @ result
-        return result
+            x = filter_ @ x
+        return x
 
 
 def _vector(values: NDArray[np.float64]) -> torch.Tensor:

@@ -7,7 +7,6 @@ transposed adjacency for the other direction. The degree of a node is the sum of
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
@@ -18,19 +17,18 @@ import torch
 from numpy.typing import NDArray
 
 from privet.errors import InvalidData, InvalidParameter
+from privet.graph.csr import csr_tensor, spmm, to_scipy, to_torch
 
 __all__ = [
     "GraphLike",
     "Operator",
     "adjacency_of",
+    "degrees_of",
     "gcn_operator",
     "mean_operator",
     "pagerank_operator",
-    "spmm",
     "sum_operator",
 ]
-
-_INT32_MAX = np.iinfo(np.int32).max
 
 
 class HasAdjacency(Protocol):
@@ -58,22 +56,22 @@ class Operator:
     @classmethod
     def from_scipy(cls, matrix: sp.csr_array, dtype: torch.dtype = torch.float32) -> Operator:
         """The map of a SciPy matrix."""
-        return cls(_to_torch(matrix, dtype))
+        return cls(to_torch(matrix, dtype))
 
     @cached_property
     def transpose(self) -> torch.Tensor:
         """The transposed matrix, made when a gradient first needs it; ``matrix`` itself if it is symmetric."""
-        original = _to_scipy(self.matrix)
+        original = to_scipy(self.matrix)
         turned = original.T.tocsr()
         if original.shape != turned.shape or not np.array_equal(original.indptr, turned.indptr):
-            return _to_torch(turned, self.matrix.dtype)
+            return to_torch(turned, self.matrix.dtype)
         if not np.array_equal(original.indices, turned.indices):
-            return _to_torch(turned, self.matrix.dtype)
+            return to_torch(turned, self.matrix.dtype)
         if np.array_equal(original.data, turned.data):
             return self.matrix
         # Same pattern (an undirected graph, normalised by rows): only the values need memory of their own.
         values = torch.from_numpy(turned.data)
-        return _csr(self.matrix.crow_indices(), self.matrix.col_indices(), values, self.shape)
+        return csr_tensor(self.matrix.crow_indices(), self.matrix.col_indices(), values, self.shape)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -110,17 +108,6 @@ class Operator:
         return spmm(self.matrix, x)
 
 
-def spmm(matrix: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """CSR times dense, the one product that everything goes through.
-
-    With 32-bit indices MKL takes the arrays as they are and is the fastest at any width; 64-bit indices
-    (more than 2^31 entries) would be copied down at each call, so torch's own reduction takes them.
-    """
-    fits = matrix.col_indices().dtype == torch.int32
-    product: torch.Tensor = torch.mm(matrix, x) if fits else torch.sparse.mm(matrix, x, "sum")
-    return product
-
-
 class _Apply(torch.autograd.Function):
     """y = M x with dx = M^T dy; its backward is the same function, so it differentiates any number of times."""
 
@@ -137,14 +124,14 @@ class _Apply(torch.autograd.Function):
 def gcn_operator(graph: GraphLike, *, self_loops: bool, dtype: torch.dtype = torch.float32) -> Operator:
     """D^-1/2 A D^-1/2 with a loop of weight 1 at every node that has none, or without any loop (KProp's)."""
     adjacency = _with_loops(adjacency_of(graph), self_loops)
-    root = _power(_degrees(adjacency), -0.5)
+    root = _power(degrees_of(adjacency), -0.5)
     return _scaled(adjacency, root, root, dtype)
 
 
 def mean_operator(graph: GraphLike, *, self_loops: bool, dtype: torch.dtype = torch.float32) -> Operator:
     """D^-1 A with a loop of weight 1 at every node that has none, or without any loop."""
     adjacency = _with_loops(adjacency_of(graph), self_loops)
-    degrees = _degrees(adjacency)
+    degrees = degrees_of(adjacency)
     return _scaled(adjacency, _power(degrees, -1.0), None, dtype)
 
 
@@ -158,7 +145,7 @@ def pagerank_operator(graph: GraphLike, r: float, *, dtype: torch.dtype = torch.
     if not 0.0 <= r <= 1.0:
         raise InvalidParameter("r", "pagerank_operator", "a number in [0, 1]", r)
     adjacency = adjacency_of(graph)
-    degrees = _degrees(adjacency)
+    degrees = degrees_of(adjacency)
     return _scaled(adjacency, _power(degrees, r - 1.0), _power(degrees, -r), dtype)
 
 
@@ -181,6 +168,11 @@ def adjacency_of(graph: GraphLike) -> sp.csr_array:
     return adjacency
 
 
+def degrees_of(adjacency: sp.csr_array) -> NDArray[np.float64]:
+    """The sum of each row."""
+    return np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
+
+
 def _with_loops(adjacency: sp.csr_array, self_loops: bool) -> sp.csr_array:
     diagonal = adjacency.diagonal()
     if self_loops:
@@ -192,10 +184,6 @@ def _with_loops(adjacency: sp.csr_array, self_loops: bool) -> sp.csr_array:
     counts = np.bincount(rows[kept], minlength=adjacency.shape[0])
     pointers = np.concatenate(([0], np.cumsum(counts)))
     return sp.csr_array((adjacency.data[kept], adjacency.indices[kept], pointers), shape=adjacency.shape)
-
-
-def _degrees(adjacency: sp.csr_array) -> NDArray[np.float64]:
-    return np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
 
 
 def _power(degrees: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
@@ -214,22 +202,3 @@ def _scaled(
     factors *= adjacency.data
     scaled = sp.csr_array((factors, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
     return Operator.from_scipy(scaled, dtype)
-
-
-def _to_torch(matrix: sp.csr_array, dtype: torch.dtype) -> torch.Tensor:
-    fits = max(*matrix.shape, matrix.nnz) <= _INT32_MAX
-    index = np.int32 if fits else np.int64
-    pointers = torch.from_numpy(matrix.indptr.astype(index, copy=False))
-    columns = torch.from_numpy(matrix.indices.astype(index, copy=False))
-    return _csr(pointers, columns, torch.from_numpy(matrix.data).to(dtype), matrix.shape)
-
-
-def _to_scipy(matrix: torch.Tensor) -> sp.csr_array:
-    arrays = matrix.values().numpy(), matrix.col_indices().numpy(), matrix.crow_indices().numpy()
-    return sp.csr_array(arrays, shape=tuple(matrix.shape))
-
-
-def _csr(pointers: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        return torch.sparse_csr_tensor(pointers, columns, values, size=tuple(shape), check_invariants=False)
