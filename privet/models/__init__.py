@@ -1,7 +1,7 @@
 """Networks over CSR operators, heads, and the one training loop."""
 
 from privet.models.backbone import GNN, MLP, Activation, Backbone, Propagation, backbone_operator
-from privet.models.edges import Edges
+from privet.models.edges import Edges, WeightedEdges
 from privet.models.gat import GATLayer
 from privet.models.heads import HadamardLinkScorer, pairwise_loss
 from privet.models.layers import Features, GCNLayer, GINLayer, SAGELayer
@@ -25,6 +25,7 @@ __all__ = [
     "SAGELayer",
     "TrainingResult",
     "TrainingSettings",
+    "WeightedEdges",
     "accuracy",
     "backbone_operator",
     "fixed_weights",

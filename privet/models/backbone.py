@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from privet.errors import InvalidParameter
 from privet.graph import Operator, gcn_operator, mean_operator, sum_operator
 from privet.graph.operators import GraphLike
-from privet.models.edges import Edges
+from privet.models.edges import Edges, WeightedEdges
 from privet.models.gat import GATLayer
 from privet.models.layers import Features, GCNLayer, GINLayer, SAGELayer
 from privet.models.sharing import shared
@@ -19,7 +19,7 @@ __all__ = ["GNN", "MLP", "Activation", "Backbone", "Propagation", "backbone_oper
 
 Activation: TypeAlias = Literal["elu", "relu", "selu"]
 Backbone: TypeAlias = Literal["gat", "gcn", "gin", "sage"]
-Propagation: TypeAlias = Operator | Edges
+Propagation: TypeAlias = Operator | Edges | WeightedEdges
 
 _ACTIVATIONS: dict[str, type[nn.Module]] = {"elu": nn.ELU, "relu": nn.ReLU, "selu": nn.SELU}
 

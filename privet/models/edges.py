@@ -1,11 +1,12 @@
-"""Edges with a value of their own: the two sparse products that attention and link scores are made of.
+"""Edges with a value of their own: the products that attention, link scores and trained graphs are made of.
 
 With P(v) the N x N matrix that holds v_e at edge e = (i, j), the products are each other's gradients:
 
-- ``weighted_sum(v, X)`` = P(v) X, whose gradient is sampled(G, X) in v and P(v)ᵀ G in X;
-- ``dot(L, R)_e = L_i · R_j`` = sampled(L, R), whose gradient is P(g) R in L and P(g)ᵀ L in R.
+- ``weighted_sum(v, X)`` = P(v) X, whose gradient is dot(G, X) in v and P(v)ᵀ G in X;
+- ``dot(L, R)_e`` = L_i · R_j, whose gradient is P(g) R in L and P(g)ᵀ L in R;
+- ``endpoint_sum(l, r)_e`` = l_i + r_j = dot([l, 1], [1, r]), whose gradient is P(g) 1 in l and P(g)ᵀ 1 in r.
 
-Both run over CSR arrays, forward and backward: no scatter, and no temporary of E x F.
+All run over CSR arrays, forward and backward: no scatter, and no temporary of E x F.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from torch.autograd.function import FunctionCtx
 from privet.errors import InvalidData
 from privet.graph import spmm
 
-__all__ = ["Edges"]
+__all__ = ["Edges", "WeightedEdges"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +89,10 @@ class Edges:
         """left_i · right_j for each edge (i, j); differentiable in both."""
         return cast(Tensor, _Dot.apply(left, right, self))  # type: ignore[no-untyped-call]
 
+    def endpoint_sum(self, left: Tensor, right: Tensor) -> Tensor:
+        """left_i + right_j for each edge (i, j) and two vectors of N numbers; differentiable in both."""
+        return cast(Tensor, _EndpointSum.apply(left, right, self))  # type: ignore[no-untyped-call]
+
     def max(self, x: Tensor) -> Tensor:
         """Row i is the largest x_j over the edges of node i, 0 where it has none; not differentiable."""
         ones = torch.ones(self.num_edges, dtype=x.dtype)
@@ -140,6 +145,40 @@ class _Dot(torch.autograd.Function):
             spmm(ctx.edges._transposed(gradient), left.contiguous()) if by_right else None,
             None,
         )
+
+
+class _EndpointSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, left: Tensor, right: Tensor, edges: Edges) -> Tensor:
+        ctx.edges = edges  # type: ignore[attr-defined]
+        return left.contiguous().index_select(0, edges.rows) + right.contiguous().index_select(0, edges.columns)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
+        ones = gradient.new_ones(ctx.edges.num_nodes, 1)
+        by_left, by_right, _ = ctx.needs_input_grad
+        return (
+            spmm(ctx.edges._matrix(gradient), ones).squeeze(1) if by_left else None,
+            spmm(ctx.edges._transposed(gradient), ones).squeeze(1) if by_right else None,
+            None,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedEdges:
+    """P(v) as an operator, differentiable in its values too: a graph whose edges are trained.
+
+    >>> graph = WeightedEdges(Edges.from_pairs(torch.tensor([[0, 1], [1, 0]]), num_nodes=2), torch.tensor([0.5, 2.0]))
+    >>> graph @ torch.tensor([[1.0], [10.0]])
+    tensor([[5.],
+            [2.]])
+    """
+
+    edges: Edges
+    values: Tensor
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        return self.edges.weighted_sum(self.values, x)
 
 
 def _csr(offsets: Tensor, columns: Tensor, values: Tensor) -> Tensor:

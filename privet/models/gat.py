@@ -47,17 +47,16 @@ class GATLayer(nn.Module):
         mapped = x @ self.lin.weight.T
         mapped = mapped.view(mapped.shape[0], *self.att_src.shape[1:])
         source, target = (mapped * self.att_src).sum(-1), (mapped * self.att_dst).sum(-1)
-        per_head = zip(target.unbind(1), source.unbind(1), mapped.unbind(1), strict=True)
+        largest = self._score(target.detach() + edges.max(source))
+        per_head = zip(target.unbind(1), source.unbind(1), largest.unbind(1), mapped.unbind(1), strict=True)
         heads = [self._attend(edges, *head) for head in per_head]
         return (torch.cat(heads, dim=1) if self.concat else torch.stack(heads).mean(0)) + self.bias
 
-    def _activate(self, scores: Tensor) -> Tensor:
-        return leaky_relu(scores, self.negative_slope)
-
-    def _attend(self, edges: Edges, target: Tensor, source: Tensor, mapped: Tensor) -> Tensor:
-        ones = torch.ones_like(target)
-        scores = edges.dot(torch.stack([target, ones], 1), torch.stack([ones, source], 1))  # target_i + source_j
-        largest = target.detach() + edges.max(source[:, None]).squeeze(1)
-        relative = self._activate(scores) - self._activate(largest).index_select(0, edges.rows)
-        summed = edges.weighted_sum(relative.exp(), torch.cat([mapped, ones[:, None]], dim=1))
+    def _attend(self, edges: Edges, target: Tensor, source: Tensor, largest: Tensor, mapped: Tensor) -> Tensor:
+        scores = self._score(edges.endpoint_sum(target, source))
+        weights = (scores - largest.contiguous().index_select(0, edges.rows)).exp()
+        summed = edges.weighted_sum(weights, torch.cat([mapped, torch.ones_like(mapped[:, :1])], dim=1))
         return summed[:, :-1] / summed[:, -1:].clamp(min=1)  # the clamp is for nodes without any edge
+
+    def _score(self, sums: Tensor) -> Tensor:
+        return leaky_relu(sums, self.negative_slope)

@@ -2,7 +2,8 @@
 
 X is a dense tensor or ``LazyFeatures``; either way only N x out_channels numbers are propagated and the
 N x in_channels matrix is never needed. Parameters have the names and shapes of PyG's GCNConv, SAGEConv and
-GINConv, so that a ``state_dict`` goes from one to the other.
+GINConv, so that a ``state_dict`` goes from one to the other. A is an ``Operator``, or ``WeightedEdges`` where the
+graph itself is trained.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from privet.graph import LazyFeatures, Operator
+from privet.models.edges import WeightedEdges
 
 __all__ = ["Features", "GCNLayer", "GINLayer", "SAGELayer"]
 
@@ -28,7 +30,7 @@ class GCNLayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(out_channels))
         nn.init.xavier_uniform_(self.lin.weight)
 
-    def forward(self, x: Features, operator: Operator) -> Tensor:
+    def forward(self, x: Features, operator: Operator | WeightedEdges) -> Tensor:
         return operator @ (x @ self.lin.weight.T) + self.bias
 
 
@@ -43,7 +45,7 @@ class SAGELayer(nn.Module):
         self.lin_l = nn.Linear(in_channels, out_channels)
         self.lin_r = nn.Linear(in_channels, out_channels, bias=False)
 
-    def forward(self, x: Features, operator: Operator) -> Tensor:
+    def forward(self, x: Features, operator: Operator | WeightedEdges) -> Tensor:
         weights = torch.cat([self.lin_l.weight, self.lin_r.weight])
         neighbours, own = (x @ weights.T).chunk(2, dim=1)
         return operator @ neighbours + own + self.lin_l.bias
@@ -65,7 +67,7 @@ class GINLayer(nn.Module):
         else:
             self.register_buffer("eps", torch.tensor([eps]))
 
-    def forward(self, x: Features, operator: Operator) -> Tensor:
+    def forward(self, x: Features, operator: Operator | WeightedEdges) -> Tensor:
         first, rest = cast(nn.Linear, self.nn[0]), self.nn[1:]
         mapped = x @ first.weight.T
         return cast(Tensor, rest((1 + self.eps) * mapped + operator @ mapped + first.bias))

@@ -94,7 +94,8 @@ def train(
     ``loss(model)`` returns the loss, or yields one loss a mini-batch: each gets a step before the next is asked for.
     ``score(model)`` is called in evaluation mode and without gradients; an infinite score on the wrong side keeps
     a state from ever being the best. ``parameters`` (or torch's parameter groups) are what the optimiser moves, the
-    model's by default. However training ends, by an error or an interrupt too, the model has its best weights.
+    model's by default; only the model is restored, so whatever is trained beside a network is best put into one
+    module with it. However training ends, by an error or an interrupt too, the model has its best weights.
     """
     settings = settings or TrainingSettings()
     chosen = list(model.parameters() if parameters is None else parameters)
