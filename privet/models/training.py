@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import chain
+from statistics import fmean
 from typing import Any, Literal, TypeVar
 
 import torch
@@ -83,7 +85,7 @@ class TrainingResult:
 
 def train(
     model: Model,
-    loss: Callable[[Model], Tensor | Iterable[Tensor]],
+    loss: Callable[[Model], Tensor | Iterator[Tensor]],
     score: Callable[[Model], float | Tensor],
     settings: TrainingSettings | None = None,
     *,
@@ -96,6 +98,14 @@ def train(
     a state from ever being the best. ``parameters`` (or torch's parameter groups) are what the optimiser moves, the
     model's by default; only the model is restored, so whatever is trained beside a network is best put into one
     module with it. However training ends, by an error or an interrupt too, the model has its best weights.
+
+    >>> with seeded(0):
+    ...     line = nn.Linear(1, 1)
+    >>> def error(model):
+    ...     return (model(torch.tensor([[0.0], [1.0]])) - torch.tensor([[1.0], [3.0]])).square().mean()
+    >>> result = train(line, error, error, TrainingSettings(direction="min", learning_rate=0.1))
+    >>> round(line.weight.item(), 2), round(line.bias.item(), 2), len(result.losses)
+    (2.0, 1.0, 500)
     """
     settings = settings or TrainingSettings()
     chosen = list(model.parameters() if parameters is None else parameters)
@@ -115,9 +125,11 @@ def train(
                     waited = epoch - best_epoch
                     if epoch == settings.max_epochs or (settings.patience and waited >= settings.patience):
                         break
-                    steps = _losses(model.train(), loss)
-                    current = next(steps, None)
-                losses.append(_steps(current, steps, optimizer, settings.max_grad_norm, epoch))
+                    batches = _batches(model.train(), loss)
+                    first = next(batches, None)
+                if first is None:
+                    raise InvalidData(f"loss of epoch {epoch + 1}", "a tensor or at least one mini-batch's", "none")
+                losses.append(fmean(_step(each, optimizer, settings, epoch) for each in chain([first], batches)))
                 show(epoch + 1, losses[-1], scores[-1])
     finally:
         model.load_state_dict(best_state)
@@ -133,35 +145,22 @@ def _score(model: Model, score: Callable[[Model], float | Tensor], epoch: int) -
     return value
 
 
-def _losses(model: Model, loss: Callable[[Model], Tensor | Iterable[Tensor]]) -> Iterator[Tensor]:
+def _batches(model: Model, loss: Callable[[Model], Tensor | Iterator[Tensor]]) -> Iterator[Tensor]:
     result = loss(model)
-    return iter([result]) if isinstance(result, Tensor) else iter(result)
+    return iter([result]) if isinstance(result, Tensor) else result
 
 
-def _steps(
-    current: Tensor | None,
-    following: Iterator[Tensor],
-    optimizer: torch.optim.Optimizer,
-    max_grad_norm: float | None,
-    epoch: int,
-) -> float:
-    """One step on each loss; the mean loss."""
-    total, count = 0.0, 0
-    while current is not None:
-        value = float(current.detach())
-        if not math.isfinite(value):
-            raise InvalidData(f"training loss of epoch {epoch + 1}", "finite", value)
-        optimizer.zero_grad()
-        current.backward()  # type: ignore[no-untyped-call]
-        if max_grad_norm is not None:
-            moved = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-            nn.utils.clip_grad_norm_(moved, max_grad_norm)
-        optimizer.step()
-        total, count = total + value, count + 1
-        current = next(following, None)
-    if count == 0:
-        raise InvalidData(f"training loss of epoch {epoch + 1}", "a tensor or at least one mini-batch's", "none")
-    return total / count
+def _step(loss: Tensor, optimizer: torch.optim.Optimizer, settings: TrainingSettings, epoch: int) -> float:
+    value = float(loss.detach())
+    if not math.isfinite(value):
+        raise InvalidData(f"loss of epoch {epoch + 1}", "finite", value)
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    if settings.max_grad_norm is not None:
+        moved = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        nn.utils.clip_grad_norm_(moved, settings.max_grad_norm)
+    optimizer.step()
+    return value
 
 
 def _copy(model: nn.Module) -> dict[str, Tensor]:

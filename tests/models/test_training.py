@@ -204,7 +204,7 @@ def test_parameters_may_be_chosen() -> None:
 
 def test_a_loss_that_is_not_a_number_stops_with_the_best_weights() -> None:
     model = Point()
-    with pytest.raises(InvalidData, match=r"training loss of epoch 4 must be finite\. Got nan"):
+    with pytest.raises(InvalidData, match=r"loss of epoch 4 must be finite\. Got nan"):
         train(model, lambda m: -m.x.sum() + (torch.nan if m.x >= 3 else 0), lambda m: -abs(float(m.x) - 2), counting())
     assert model.x.item() == 2
 
@@ -215,7 +215,7 @@ def test_a_score_that_is_not_a_number_is_refused() -> None:
 
 
 def test_an_epoch_without_mini_batches_is_refused() -> None:
-    with pytest.raises(InvalidData, match=r"training loss of epoch 1 must be .* mini-batch"):
+    with pytest.raises(InvalidData, match=r"loss of epoch 1 must be .* mini-batch"):
         train(Point(), lambda m: iter(()), lambda m: 0.0, counting())
 
 
