@@ -244,7 +244,7 @@ class Graph:
 
     def largest_component(self) -> Graph:
         """The (weakly) connected component with the most nodes; the one with the lowest id if several have."""
-        _, component = sp.csgraph.connected_components(self.adjacency, directed=self.directed, connection="weak")
+        _, component = sp.csgraph.connected_components(self.adjacency, connection="weak")
         sizes = np.bincount(component, minlength=1)
         return self.subgraph(component == np.argmax(sizes))
 

@@ -20,8 +20,7 @@ def split_nodes(graph: Graph | int, train: float = 0.5, validation: float = 0.25
     Of a graph with labels only the labelled nodes are split; the others are in no part.
     """
     _check_fractions("split_nodes", train=train, validation=validation)
-    count = graph if isinstance(graph, int) else graph.num_nodes
-    labels = None if isinstance(graph, int) else graph.labels
+    count, labels = (graph.num_nodes, graph.labels) if isinstance(graph, Graph) else (graph, None)
     nodes = np.arange(count) if labels is None else np.flatnonzero(labels >= 0)
     nodes = np.random.default_rng(seed).permutation(nodes)
     parts = np.split(nodes, _cuts(len(nodes), train, validation))

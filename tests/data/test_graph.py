@@ -129,6 +129,19 @@ def test_directed_graphs_need_no_mirror_and_weights_are_kept():
     assert (graph.num_edges, graph.weighted, graph.edges.tolist()) == (1, True, [[0], [1]])
 
 
+def test_stored_zeros_are_no_edges():
+    graph = Graph.from_scipy(sp.csr_array(([1.0, 1.0, 0.0], ([0, 1, 1], [1, 0, 2])), shape=(3, 3)))
+    assert graph.edges.tolist() == [[0], [1]]
+
+
+def test_sparse_features_are_made_canonical_in_a_copy():
+    features = sp.csr_array(([1.0, 2.0, 3.0], [1, 0, 0], [0, 3, 3]), shape=(2, 2), dtype=np.float32)
+    graph = Graph.from_edges([[0], [1]], 2, features=features)
+    assert graph.features.has_canonical_format
+    assert graph.features.toarray().tolist() == [[5, 1], [0, 0]]
+    assert features.nnz == 3
+
+
 def test_from_scipy_treats_self_loops_by_choice():
     matrix = sp.csr_array([[2.0, 1.0], [1.0, 0.0]])
     with pytest.raises(InvalidData, match="one at node 0"):
@@ -187,6 +200,8 @@ def test_node_data_must_fit(fields, message):
 def test_splits_must_be_disjoint_masks_of_one_length():
     with pytest.raises(InvalidData, match="node 1 in two"):
         Split(mask(1, 1), mask(0, 0), mask(0, 1))
+    with pytest.raises(InvalidData, match="node 0 in two"):
+        Split(mask(0, 1), mask(1, 0), mask(1, 0))
     with pytest.raises(InvalidData, match="test mask must be an array with an entry for each of 2"):
         Split(mask(1, 1), mask(0, 0), mask(0))
     with pytest.raises(InvalidData, match="booleans"):

@@ -64,6 +64,7 @@ def test_the_graph_is_valid_and_a_seed_repeats_it():
     graph = social_graph(500, seed=4)
     Graph(graph.adjacency, features=graph.features, labels=graph.labels, schema=graph.schema)  # checks everything
     assert graph.adjacency.diagonal().sum() == 0
+    assert not graph.weighted
     assert graph.adjacency.indices.dtype == np.int32
     again, other = social_graph(500, seed=4), social_graph(500, seed=5)
     assert np.array_equal(graph.edges, again.edges)
