@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 
 RandomAdjacency = Callable[..., sp.csr_array]
 
@@ -30,3 +31,12 @@ def build(seed: int, *, directed: bool = False, loops: bool = False, weighted: b
 @pytest.fixture(scope="session")
 def random_adjacency() -> RandomAdjacency:
     return build
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Threads only wait for each other on matrices this small."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
