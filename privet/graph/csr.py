@@ -15,8 +15,8 @@ __all__ = ["csr_tensor", "spmm", "to_scipy", "to_torch"]
 _INT32_MAX = np.iinfo(np.int32).max
 
 
-def spmm(matrix: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """CSR times dense, the product that everything goes through; no gradient of its own.
+def spmm(matrix: torch.Tensor, x: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+    """CSR times dense, the product that everything goes through; ``out`` may be written to. It has no gradient.
 
     With 32-bit indices MKL takes the arrays as they are and is the fastest at any width. Writing into memory of
     our own matters as much: ``torch.mm`` fills a zero matrix, copies it and only then multiplies. 64-bit indices
@@ -25,7 +25,7 @@ def spmm(matrix: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     if matrix.col_indices().dtype != torch.int32:
         reduced: torch.Tensor = torch.sparse.mm(matrix, x.contiguous(), "sum")
         return reduced
-    result = empty(matrix.shape[0], x.shape[1], x.dtype)
+    result = empty(matrix.shape[0], x.shape[1], x.dtype) if out is None else out
     return torch.addmm(result, matrix, x.contiguous(), beta=0, out=result)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +10,9 @@ import scipy.sparse as sp
 import torch
 
 from privet.errors import InvalidParameter
-from privet.graph.csr import to_scipy
-from privet.graph.operators import Operator
+from privet.graph.csr import spmm, to_scipy
+from privet.graph.operators import Operator, apply
+from privet.graph.pages import empty, is_large
 
 __all__ = ["Filter"]
 
@@ -21,6 +23,10 @@ class Filter:
 
     operator: Operator
     coefficients: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.coefficients or not all(math.isfinite(coefficient) for coefficient in self.coefficients):
+            raise InvalidParameter("coefficients", "Filter", "at least one finite number", self.coefficients)
 
     @classmethod
     def hops(cls, operator: Operator, hops: int) -> Filter:
@@ -34,19 +40,36 @@ class Filter:
         """The number of sparse products that applying it takes."""
         return len(self.coefficients) - 1
 
+    @property
+    def matrix(self) -> torch.Tensor:
+        """The operator's matrix, whose shape and type the filter has."""
+        return self.operator.matrix
+
+    @property
+    def T(self) -> Filter:  # noqa: N802
+        """p(A)^T = p(A^T)."""
+        return Filter(self.operator.T, self.coefficients)
+
     def __matmul__(self, x: torch.Tensor) -> torch.Tensor:
-        """p(A) x for a vector or matrix."""
+        """p(A) x for a vector or matrix, differentiable in x."""
+        return apply(self, x)
+
+    def evaluate(self, x: torch.Tensor) -> torch.Tensor:
+        """p(A) x for a matrix, without a gradient. Two buffers take turns: fresh memory can cost as much as a hop."""
         *lower, highest = self.coefficients
-        result = x if highest == 1.0 else highest * x
+        result, spare = x, None
+        if highest != 1.0 or (self.degree > 1 and is_large(x)):  # the copy gives large x its huge pages
+            result = torch.mul(x, highest, out=empty(x.shape[0], x.shape[1], x.dtype))
         for coefficient in reversed(lower):
-            result = self.operator @ result
+            product = spmm(self.matrix, result, out=spare)
             if coefficient:
-                result = torch.add(result, x, alpha=coefficient)
+                product.add_(x, alpha=coefficient)
+            result, spare = product, None if result is x else result
         return result
 
     def sparse(self, x: sp.csr_array) -> sp.csr_array:
         """p(A) x for a sparse matrix, kept sparse."""
-        matrix = to_scipy(self.operator.matrix)
+        matrix = to_scipy(self.matrix)
         *lower, highest = self.coefficients
         result = highest * x
         for coefficient in reversed(lower):

@@ -21,8 +21,10 @@ from privet.graph.csr import csr_tensor, spmm, to_scipy, to_torch
 
 __all__ = [
     "GraphLike",
+    "LinearMap",
     "Operator",
     "adjacency_of",
+    "apply",
     "degrees_of",
     "gcn_operator",
     "mean_operator",
@@ -97,28 +99,50 @@ class Operator:
 
     def __matmul__(self, x: torch.Tensor) -> torch.Tensor:
         """Apply the map to a vector or to every column of a matrix."""
-        if x.ndim not in (1, 2) or x.shape[0] != self.shape[1] or x.dtype != self.matrix.dtype:
-            expected = f"a vector or matrix of {self.shape[1]} rows and {self.matrix.dtype}"
-            raise InvalidParameter("x", "Operator @ x", expected, f"{tuple(x.shape)} of {x.dtype}")
-        if x.ndim == 1:
-            return (self @ x.unsqueeze(1)).squeeze(1)
-        if x.requires_grad and torch.is_grad_enabled():
-            result: torch.Tensor = _Apply.apply(self, x)  # type: ignore[no-untyped-call]
-            return result
+        return apply(self, x)
+
+    def evaluate(self, x: torch.Tensor) -> torch.Tensor:
+        """The map of a matrix's columns, without a gradient."""
         return spmm(self.matrix, x)
+
+
+class LinearMap(Protocol):
+    """What :func:`apply` needs of a map: its value and its transpose."""
+
+    @property
+    def matrix(self) -> torch.Tensor: ...
+
+    @property
+    def T(self) -> LinearMap: ...  # noqa: N802
+
+    def evaluate(self, x: torch.Tensor) -> torch.Tensor: ...
+
+
+def apply(linear: LinearMap, x: torch.Tensor) -> torch.Tensor:
+    """The map of a vector or of every column of a matrix, differentiable in x."""
+    matrix = linear.matrix
+    if x.ndim not in (1, 2) or x.shape[0] != matrix.shape[1] or x.dtype != matrix.dtype:
+        expected = f"a vector or matrix of {matrix.shape[1]} rows and {matrix.dtype}"
+        raise InvalidParameter("x", "Operator @ x", expected, f"{tuple(x.shape)} of {x.dtype}")
+    if x.ndim == 1:
+        return apply(linear, x.unsqueeze(1)).squeeze(1)
+    if not (x.requires_grad and torch.is_grad_enabled()):
+        return linear.evaluate(x)
+    result: torch.Tensor = _Apply.apply(linear, x)  # type: ignore[no-untyped-call]
+    return result
 
 
 class _Apply(torch.autograd.Function):
     """y = M x with dx = M^T dy; its backward is the same function, so it differentiates any number of times."""
 
     @staticmethod
-    def forward(ctx: Any, operator: Operator, x: torch.Tensor) -> torch.Tensor:
-        ctx.operator = operator
-        return spmm(operator.matrix, x)
+    def forward(ctx: Any, linear: LinearMap, x: torch.Tensor) -> torch.Tensor:
+        ctx.linear = linear
+        return linear.evaluate(x)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[None, torch.Tensor]:
-        return None, ctx.operator.T @ gradients[0]
+        return None, apply(ctx.linear.T, gradients[0])
 
 
 def gcn_operator(graph: GraphLike, *, self_loops: bool, dtype: torch.dtype = torch.float32) -> Operator:

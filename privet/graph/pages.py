@@ -1,7 +1,7 @@
 """Memory for results too large for the processor's page table cache.
 
 A hop gathers rows of its input at random. With pages of 4 KiB and an input of hundreds of megabytes nearly every
-gather misses the translation cache too, which doubles the time of a hop; with pages of 2 MiB it does not.
+gather misses the translation cache too, which nearly doubles the time of a hop; with pages of 2 MiB it does not.
 """
 
 from __future__ import annotations
@@ -11,10 +11,15 @@ from contextlib import suppress
 
 import torch
 
-__all__ = ["empty"]
+__all__ = ["empty", "is_large"]
 
 # malloc never reuses blocks above this size either, so that nothing is lost by mapping our own.
 _LARGE = 32 * 2**20
+
+
+def is_large(x: torch.Tensor) -> bool:
+    """Whether the size of huge pages matters to x."""
+    return x.numel() * x.dtype.itemsize >= _LARGE
 
 
 def empty(rows: int, columns: int, dtype: torch.dtype) -> torch.Tensor:
