@@ -53,7 +53,8 @@ class CoordinateMechanism(Mechanism):
         check_count(self.dimension, "dimension", owner, 1)
         for name in ("low", "high"):
             object.__setattr__(self, name, _as_range(getattr(self, name), name, owner, self.dimension))
-        span = self._high - self._low
+        with np.errstate(over="ignore"):
+            span = self._high - self._low
         narrow = ~(np.isfinite(span) & (span > 0))
         if narrow.any():
             column = int(np.argmax(narrow))

@@ -22,6 +22,8 @@ __all__ = ["AnalyticGaussian", "analytic_sigma"]
 _FINE = 64.0  # the grid is made fine enough that sigma is at least this many steps
 _LEAST_SIGMA = 4.0
 _RESOLUTION = 1 << 52
+_TABLE_WIDTH = 10.0  # in sigmas; noise beyond it has a probability below 2e-23
+_DENSITY_ERROR = 1e-13  # bounds the relative floating-point error of the density
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +36,10 @@ class AnalyticGaussian(AdditiveNoise):
     Steinke 2021: below 1e-60 here since sigma >= 4.) Smaller moves, and the random rounding to the grid, are dominated:
     the noise is log-concave, and the hockey-stick divergence is jointly convex.
 
-    Formal guarantee: (epsilon, delta)-LDP. The noise is drawn from a table of integer weights out of about 2^52; the
-    table's distance from the ideal distribution, times (1 + e^epsilon) m, is counted in delta. Sampling fewer
-    coordinates does not lower the variance here, so by default all are perturbed.
+    Formal guarantee: (epsilon, delta)-LDP. The noise is drawn from a table of integer weights out of about 2^52 that
+    are rounded up, so within the table no noise is less likely than it should be, up to a factor 1 - c: that costs m c
+    of epsilon, and what is more likely costs m c of delta. Both are counted, and so are the ends of the table.
+    Sampling fewer coordinates does not lower the variance here, so by default all are perturbed.
     """
 
     name = "analytic-gaussian"
@@ -76,10 +79,12 @@ class AnalyticGaussian(AdditiveNoise):
         return high
 
     def _delta_of(self, sigma: float) -> float:
-        root = math.sqrt(self.sampled)
-        ideal = _hockey_stick(root * sigma, self.sampled * self.grid_steps, self.epsilon)
-        error = (2 * _table_radius(sigma) + 64) / _RESOLUTION
-        return ideal + (1 + math.exp(min(self.epsilon, 700.0))) * self.sampled * error
+        """An upper bound of the program's delta(epsilon) with this sigma."""
+        count = self.sampled
+        rounding = count * ((2 * _table_radius(sigma) + 1) / _RESOLUTION + 2 * _DENSITY_ERROR)
+        tail = count * 2 * math.exp(float(log_ndtr(-_TABLE_WIDTH)))
+        ideal = _hockey_stick(math.sqrt(count) * sigma, count * self.grid_steps, self.epsilon - rounding)
+        return ideal + rounding + (1 + math.exp(min(self.epsilon, 700.0))) * tail
 
     def guarantee(self) -> Guarantee:
         """(epsilon, delta)-LDP of the feature vector."""
@@ -88,7 +93,7 @@ class AnalyticGaussian(AdditiveNoise):
 
     @property
     def reach(self) -> int:
-        """Where the integer weights reach zero."""
+        """The end of the table."""
         return len(self._weights) // 2
 
     @cached_property
@@ -101,8 +106,7 @@ class AnalyticGaussian(AdditiveNoise):
     def _weights(self) -> NDArray[np.int64]:
         radius = _table_radius(self.sigma)
         points = np.arange(-radius, radius + 1, dtype=np.float64)
-        weights = np.floor(_density(points, self.sigma) * _RESOLUTION).astype(np.int64)
-        return weights[weights > 0]
+        return np.ceil(_density(points, self.sigma) * (1 + _DENSITY_ERROR) * _RESOLUTION).astype(np.int64)
 
     @cached_property
     def _cumulative(self) -> NDArray[np.int64]:
@@ -151,7 +155,7 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
 
 
 def _table_radius(sigma: float) -> int:
-    return math.ceil(8.6 * sigma) + 1
+    return math.ceil(_TABLE_WIDTH * sigma) + 1
 
 
 def _density(points: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:

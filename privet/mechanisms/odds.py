@@ -7,6 +7,7 @@ bounded by rational arithmetic on an enclosure of exp(epsilon), rounded so that 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -18,7 +19,7 @@ from privet.mechanisms.bits import WORD_RESOLUTION
 __all__ = ["Odds", "exp_enclosure", "odds"]
 
 _CONTEXT = Context(prec=60, rounding=ROUND_FLOOR, Emin=-999999, Emax=999999)
-_SMALLEST_WEIGHT = 1 << 10
+_SMALLEST_WEIGHT = 1 << 10  # below this the integers would be too coarse to be near exp(epsilon)
 
 
 @lru_cache(maxsize=1 << 17)
@@ -44,10 +45,12 @@ def odds(epsilon: Fraction, owner: str, *, highs: int = 1, lows: int = 1) -> Odd
 
     high = floor(low * exp(epsilon)) and highs * high + lows * low = total <= 2^53.
     """
-    lower, upper = exp_enclosure(epsilon) if epsilon < 100 else (Fraction(0), Fraction(1 << 150))
+    least = 1.1 * _SMALLEST_WEIGHT * (highs + lows) / WORD_RESOLUTION
+    most = math.log((WORD_RESOLUTION / _SMALLEST_WEIGHT - lows) / highs)
+    if not least <= epsilon <= most:
+        expected = f"such that the share of one symbol lies between {least:.2g} and {most:.3g} (finite precision)"
+        raise InvalidParameter("epsilon", owner, expected, f"a share of {float(epsilon):.6g}")
+    lower, upper = exp_enclosure(epsilon)
     low = int(WORD_RESOLUTION / (highs * upper + lows))
     high = int(low * lower)
-    if low < _SMALLEST_WEIGHT or high - low < _SMALLEST_WEIGHT:
-        expected = "such that the share of one symbol lies between 1e-9 and about 29 (finite precision)"
-        raise InvalidParameter("epsilon", owner, expected, f"a share of {float(epsilon):.6g}")
     return Odds(high, low, highs * high + lows * low)

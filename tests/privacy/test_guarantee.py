@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privet.errors import IncompatibleGuarantees, InvalidParameter
+from privet.privacy import Guarantee, Unit, compose, joint
+
+
+def test_composition_adds_within_one_unit() -> None:
+    total = Guarantee.local(Unit.FEATURES, 1.0, 1e-5) + Guarantee.local(Unit.FEATURES, 0.5, 1e-6)
+    assert total.epsilon == 1.5
+    assert total.delta >= 1.1e-5
+    assert total.unit == Unit.FEATURES
+
+
+@given(st.lists(st.floats(0, 50), min_size=1, max_size=20))
+def test_the_sum_is_never_rounded_down(epsilons: list[float]) -> None:
+    total = compose(Guarantee.local(Unit.LABEL, epsilon) for epsilon in epsilons)
+    exact = sum(map(Fraction, epsilons))
+    assert Fraction(total.epsilon) >= exact
+    assert total.epsilon <= math.fsum(epsilons) * (1 + 1e-12)
+
+
+def test_mixing_units_is_an_error_and_not_a_number() -> None:
+    with pytest.raises(IncompatibleGuarantees, match="unit"):
+        Guarantee.local(Unit.FEATURES, 1.0) + Guarantee.local(Unit.LABEL, 1.0)
+
+
+def test_mixing_models_and_adjacencies_is_an_error() -> None:
+    central = Guarantee("central", Unit.NODE, "add or remove one node", 1.0, 1e-5)
+    local = Guarantee("local", Unit.NODE, "add or remove one node", 1.0)
+    with pytest.raises(IncompatibleGuarantees, match="model"):
+        central + local
+    with pytest.raises(IncompatibleGuarantees, match="adjacency"):
+        central + Guarantee("central", Unit.NODE, "replace one node", 1.0)
+
+
+def test_a_guarantee_is_not_added_to_a_number() -> None:
+    with pytest.raises(TypeError):
+        Guarantee.local(Unit.LABEL, 1.0) + 1.0  # type: ignore[operator]
+
+
+def test_joint_names_both_units() -> None:
+    both = joint(Guarantee.local(Unit.FEATURES, 1.0, published_epsilon=0.3), Guarantee.local(Unit.LABEL, 2.0))
+    assert both.epsilon == 3.0
+    assert both.published_epsilon == pytest.approx(2.3)
+    assert both.unit == "feature vector and label"
+    with pytest.raises(InvalidParameter, match="different units"):
+        joint(Guarantee.local(Unit.LABEL, 1.0), Guarantee.local(Unit.LABEL, 1.0))
+    with pytest.raises(InvalidParameter, match="at least two"):
+        joint(both)
+
+
+def test_published_claims_and_unprotected_facts_are_kept() -> None:
+    one = Guarantee.local(Unit.LABEL, 1.0, published_epsilon=0.5, unprotected=("a", "b"))
+    two = Guarantee.local(Unit.LABEL, 1.0, unprotected=("b", "c"))
+    assert (one + two).published_epsilon == 1.5
+    assert (one + two).unprotected == ("a", "b", "c")
+    assert (two + two).published_epsilon is None
+
+
+@pytest.mark.parametrize("epsilon", [-1.0, math.nan, math.inf, "1", None, True])
+def test_a_bad_epsilon_is_refused(epsilon: object) -> None:
+    with pytest.raises(InvalidParameter, match="'epsilon' parameter of Guarantee"):
+        Guarantee.local(Unit.LABEL, epsilon)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"model": "shuffle"}, "model"),
+        ({"unit": " "}, "unit"),
+        ({"delta": 1.5}, "delta"),
+        ({"adjacency": ""}, "adjacency"),
+    ],
+)
+def test_other_bad_fields_are_refused(changes: dict[str, object], name: str) -> None:
+    fields = {"model": "local", "unit": "label", "adjacency": "any two classes", "epsilon": 1.0}
+    with pytest.raises(InvalidParameter, match=f"'{name}' parameter"):
+        Guarantee(**(fields | changes))  # type: ignore[arg-type]
+
+
+def test_json_round_trip() -> None:
+    guarantee = Guarantee.local(Unit.FEATURES, 1.0, 1e-6, published_epsilon=0.2, unprotected=("that they took part",))
+    assert Guarantee.from_dict(json.loads(json.dumps(guarantee.to_dict()))) == guarantee
+    with pytest.raises(InvalidParameter, match="from_dict"):
+        Guarantee.from_dict({"epsilon": 1.0})
+
+
+def test_words_speak_of_odds_and_unit() -> None:
+    words = Guarantee.local(Unit.FEATURES, 1.0, 1e-6).in_words()
+    assert "2.72" in words
+    assert "feature vector" in words
+    assert "1e-06" in words
+    assert "e^1000" in Guarantee.local(Unit.LABEL, 1000.0).in_words()
+
+
+def test_an_empty_composition_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="at least one"):
+        compose([])
