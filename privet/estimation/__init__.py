@@ -1,0 +1,1 @@
+"""Server-side post-processing of reports: frequencies, label denoising, label proportions."""
