@@ -114,6 +114,13 @@ class System(ABC):
         answers = response.perturb(graph.labels[labelled], bits)
         return Collected(public, features, mechanism, nothing, answers, labelled, response)
 
+    def guarantee(self, schema: Schema) -> Guarantee:
+        """What a study with these parameters promises, before anything is collected."""
+        features = self.feature_mechanism(schema).guarantee()
+        if self.epsilon_labels is None:
+            return features
+        return joint(features, RandomizedResponse(epsilon=self.epsilon_labels, classes=schema.classes).guarantee())
+
     def settings(self) -> dict[str, Any]:
         """The hyper-parameters as plain values."""
         return asdict(self)

@@ -1,0 +1,32 @@
+"""Hyper-parameters that reproduce the tables: small TOML files beside this module, one a system."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+__all__ = ["preset"]
+
+
+def preset(system: str, dataset: str, condition: str | None = None) -> dict[str, Any]:
+    """The settings of a system on a dataset: its defaults, then the dataset's, then those of a condition.
+
+    A condition is a sub-table of a dataset's, such as ``private_labels``. What a file does not name keeps the
+    system's own default.
+    """
+    document = _document(system)
+    layers: list[dict[str, Any]] = [document.get("default", {}), document.get(dataset, {})]
+    if condition is not None:
+        layers = [part for layer in layers for part in (layer, layer.get(condition, {}))]
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        merged |= {key: value for key, value in layer.items() if not isinstance(value, dict)}
+    return merged
+
+
+@cache
+def _document(system: str) -> dict[str, Any]:
+    file = files("privet.experiments") / "settings" / f"{system}.toml"
+    return tomllib.loads(file.read_text()) if file.is_file() else {}

@@ -1,0 +1,119 @@
+"""`privet run`: one system on one dataset, with its controls, as one result document."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+import privet
+from privet.data import Graph
+from privet.data.files import atomic_file
+from privet.experiments.measure import CONTROLS, measure, seeded_split, summary
+from privet.experiments.verdict import verdict
+from privet.privacy.statement import write_statement
+from privet.systems import System
+
+__all__ = ["print_result", "run_system", "write_result"]
+
+_TITLES = {
+    "structure_only": "structure only (reports without information)",
+    "label_propagation": "label propagation (no features)",
+    "features_only": "features without the graph",
+    "non_private": "non-private upper bound",
+}
+
+
+def run_system(
+    system: System,
+    graph: Graph,
+    dataset: str,
+    seeds: int,
+    *,
+    controls: bool = True,
+    progress: bool = False,
+    done: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
+    """Measure a system and its controls over ``seeds`` splits; ``done`` is called after each figure."""
+    began = time.perf_counter()
+    kinds = ("private", *CONTROLS) if controls else ("private",)
+    values: dict[str, list[float]] = {kind: [] for kind in kinds}
+    for seed in range(seeds):
+        split = seeded_split(graph, seed)
+        for kind in kinds:
+            values[kind].append(measure(kind, system, split, seed, progress=progress)["test"])
+            done()
+    guarantee = _guarantee(system, graph)
+    result: dict[str, Any] = {
+        "system": system.name,
+        "dataset": dataset,
+        "task": "node classification",
+        "settings": system.settings(),
+        "seeds": list(range(seeds)),
+        "metric": "accuracy (%)",
+        **summary(values["private"]),
+        "controls": {kind: summary(values[kind]) for kind in kinds[1:]},
+        "guarantee": guarantee,
+        "seconds": time.perf_counter() - began,
+        "peak_rss_mb": peak_rss_mb(),
+        "version": privet.__version__,
+    }
+    if controls:
+        result["verdict"] = verdict(result["values"], result["controls"]["structure_only"]["values"])
+    return result
+
+
+def print_result(result: dict[str, Any]) -> None:
+    """The figures beside their controls, the verdict and the guarantee."""
+    console = Console()
+    guarantee = result["guarantee"]
+    table = Table(title=f"{result['system']} on {result['dataset']}: {result['task']}", title_justify="left")
+    for column in ("", result["metric"], "std", "epsilon"):
+        table.add_column(column, justify="left" if not column else "right")
+    table.add_row(
+        f"[bold]{result['system']}", f"[bold]{result['mean']:.1f}", f"{result['std']:.1f}", _epsilon(guarantee)
+    )
+    for kind, figures in result["controls"].items():
+        epsilon = {"structure_only": "features 0", "non_private": "none"}.get(kind, "")
+        table.add_row(_TITLES[kind], f"{figures['mean']:.1f}", f"{figures['std']:.1f}", epsilon)
+    console.print(table)
+    if "verdict" in result:
+        console.print(result["verdict"])
+    console.print(
+        f"Protected: {guarantee['unit']} ({guarantee['model']} model), true epsilon {guarantee['epsilon']:g}."
+        f" Not protected: {'; '.join(guarantee['unprotected'])}."
+    )
+
+
+def write_result(result: dict[str, Any], path: str | Path) -> None:
+    """``result.json`` and, beside it, the privacy statement; nothing half-written stays behind."""
+    target = Path(path)
+    with atomic_file(target) as file:
+        file.write_text(json.dumps(result, indent=2, sort_keys=True, allow_nan=False) + "\n")
+    write_statement(result, target.with_name(target.stem + ".privacy.yaml"))
+
+
+def peak_rss_mb() -> float:
+    """The process's largest resident memory so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def _guarantee(system: System, graph: Graph) -> dict[str, Any]:
+    if graph.schema is None:
+        raise AssertionError("collect has refused a graph without a schema")
+    guarantee = system.guarantee(graph.schema)
+    topology = () if graph.schema.private_edges else ("the edges, which are public",)
+    return {**guarantee.to_dict(), "unprotected": [*guarantee.unprotected, *topology]}
+
+
+def _epsilon(guarantee: dict[str, Any]) -> str:
+    published = guarantee.get("published_epsilon")
+    return f"{guarantee['epsilon']:g}" + (f" (paper: {published:.3g})" if published is not None else "")
