@@ -85,6 +85,9 @@ class System(ABC):
     """
 
     name: ClassVar[str]
+    search_space: ClassVar[dict[str, list[Any]]] = {}
+    """The values that ``privet run --tune`` tries, by field."""
+
     epsilon_features: float = 1.0
     epsilon_labels: float | None = None
     seed: int = 0

@@ -1,0 +1,137 @@
+"""The published tables: their cells and printed figures. One description each; one runner for all (``tables``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from privet.errors import InvalidParameter
+
+__all__ = ["TABLES", "Cell", "PublishedTable", "published_table"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure of a table: a system under some settings on a dataset, and what the paper prints (per cent).
+
+    ``paper`` is None where the paper prints nothing; ``available`` is False where the dataset cannot be had.
+    """
+
+    dataset: str
+    label: str
+    settings: dict[str, Any] = field(hash=False)
+    paper: float | None
+    paper_std: float | None = None
+    condition: str | None = None
+    available: bool = True
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A table of a paper; ``task`` is "nodes" (accuracy) or "links" (AUC)."""
+
+    name: str
+    title: str
+    system: str
+    cells: tuple[Cell, ...]
+    task: str = "nodes"
+    remark: str = ""
+
+
+def _lpgnn_3() -> PublishedTable:
+    printed = {
+        "cora": [(84.6, 0.5), (84.6, 0.6), (84.6, 0.6), (84.6, 0.6)],
+        "citeseer": [(68.6, 0.8), (68.4, 0.7), (68.6, 0.9), (68.6, 0.8)],
+        "pubmed": [(82.1, 0.2), (82.2, 0.3), (82.2, 0.3), (82.2, 0.3)],
+        "facebook": [(94.0, 0.1), (94.0, 0.2), (94.0, 0.2), (94.0, 0.2)],
+        "github": [(85.9, 0.1), (85.9, 0.2), (85.9, 0.2), (85.9, 0.1)],
+        "lastfm": [(86.1, 0.3), (86.1, 0.3), (86.1, 0.2), (86.1, 0.3)],
+    }
+    cells = [
+        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, mean, std, available=dataset != "lastfm")
+        for dataset, figures in printed.items()
+        for eps, (mean, std) in zip((0.1, 0.5, 1.0, 2.0), figures, strict=True)
+    ]
+    return PublishedTable("lpgnn-3", "LPGNN, table 3: micro-F1 with private features", "lpgnn", tuple(cells))
+
+
+def _lpgnn_labels() -> PublishedTable:
+    printed = {"cora": 69.3, "pubmed": 74.9, "facebook": 84.9}
+    settings = {"epsilon_features": 1.0, "epsilon_labels": 1.0}
+    cells = [
+        Cell(dataset, "eps_x 1, eps_y 1", settings, mean, condition="private_labels")
+        for dataset, mean in printed.items()
+    ]
+    title = "LPGNN, journal version: accuracy with private features and labels"
+    return PublishedTable("lpgnn-labels", title, "lpgnn", tuple(cells))
+
+
+def _privge_fig2() -> PublishedTable:
+    budgets = (0.01, 0.1, 1.0, 2.0, 3.0, 5.0)
+    stated = {("cora", 0.01): 84.2, ("lastfm", 0.01): 89.0}
+    cells = [
+        Cell(
+            dataset,
+            f"eps {eps:g}",
+            {"epsilon_features": eps},
+            stated.get((dataset, eps)),
+            available=dataset != "lastfm",
+        )
+        for dataset in ("cora", "pubmed", "lastfm", "facebook", "wikipedia")
+        for eps in budgets
+    ]
+    remark = "The paper shows a plot; figures stand only where its text states them."
+    return PublishedTable("privge-fig2", "PrivGE, figure 2: node classification", "privge", tuple(cells), remark=remark)
+
+
+def _privge_2() -> PublishedTable:
+    printed = {
+        "cora": [(82.4, 1.5), (82.7, 0.8), (82.5, 0.9), (82.3, 0.8)],
+        "pubmed": [(79.5, 1.5), (79.6, 1.6), (80.1, 0.2), (79.6, 1.5)],
+        "lastfm": [(91.7, 1.3), (92.0, 0.1), (92.0, 0.1), (92.0, 0.1)],
+        "facebook": [(96.7, 0.1), (96.7, 0.1), (96.6, 0.1), (96.6, 0.1)],
+        "wikipedia": [(99.1, 0.1)] * 4,
+    }
+    cells = [
+        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, mean, std, "links", available=dataset != "lastfm")
+        for dataset, figures in printed.items()
+        for eps, (mean, std) in zip((1.0, 2.0, 3.0, 5.0), figures, strict=True)
+    ]
+    return PublishedTable(
+        "privge-2", "PrivGE, table 2 (HDS): link prediction, AUC", "privge", tuple(cells), task="links"
+    )
+
+
+def _rgnn_1() -> PublishedTable:
+    labels = (3.0, 2.0, 1.0, 0.5)
+    printed = {
+        "citeseer": {1.0: [55.7, 52.6, 47.1, 36.2], 0.1: [51.7, 51.3, 45.1, 34.6]},
+        "cora": {1.0: [77.8, 75.5, 67.5, 41.9], 0.1: [77.0, 75.8, 66.6, 40.6]},
+        "dblp": {1.0: [71.2, 70.7, 70.0, 65.5], 0.1: [71.4, 71.0, 69.9, 65.8]},
+        "facebook": {1.0: [76.3, 75.9, 72.6, 64.5], 0.1: [76.5, 76.1, 73.2, 63.4]},
+        "german": {1.0: [82.2, 82.3, 82.2, 83.1], 0.1: [81.9, 81.9, 82.9, 83.2]},
+        "student": {1.0: [88.9, 87.8, 88.2, 82.1], 0.1: [88.5, 88.5, 87.4, 81.7]},
+    }
+    cells = [
+        Cell(
+            dataset,
+            f"eps_x {eps_x:g} (true {10 * eps_x:g}), eps_y {eps_y:g}",
+            {"epsilon_features": 10 * eps_x, "epsilon_labels": eps_y},
+            mean,
+        )
+        for dataset, rows in printed.items()
+        for eps_x, figures in rows.items()
+        for eps_y, mean in zip(labels, figures, strict=True)
+    ]
+    remark = "The paper's eps_x is per feature with m = 10: the true budget of a report is 10 eps_x, not Theorem 1's."
+    return PublishedTable("rgnn-1", "RGNN, table 1: private features and labels", "rgnn", tuple(cells), remark=remark)
+
+
+TABLES = {t.name: t for t in (_lpgnn_3(), _lpgnn_labels(), _privge_fig2(), _privge_2(), _rgnn_1())}
+
+
+def published_table(name: str) -> PublishedTable:
+    """The table of that name; an unknown name lists them all."""
+    if name not in TABLES:
+        raise InvalidParameter("ID", "privet table", "one of " + ", ".join(TABLES), name)
+    return TABLES[name]
