@@ -96,6 +96,12 @@ def test_symmetric_operators_are_their_own_transpose_to_the_bit() -> None:
     assert mean.transpose.col_indices().data_ptr() == mean.matrix.col_indices().data_ptr()
 
 
+def test_a_directed_cycle_is_not_taken_for_symmetric() -> None:
+    cycle = sp.csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])  # its transpose has the same row lengths
+    operator = gcn_operator(cycle, self_loops=False)
+    assert operator.transpose.to_dense().tolist() == cycle.toarray().T.tolist()
+
+
 def test_indices_are_32_bit_and_the_64_bit_path_agrees() -> None:
     adjacency = sp.random_array((50, 50), density=0.2, rng=np.random.default_rng(1), format="csr")
     operator = sum_operator(adjacency)
