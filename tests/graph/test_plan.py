@@ -44,6 +44,11 @@ def test_no_hops_cost_nothing_extra() -> None:
     assert chosen.lazy_seconds == chosen.eager_seconds
 
 
+def test_dense_features_are_priced_as_dense() -> None:
+    chosen = plan(num_nodes=1000, nnz_features=10**6, dimension=1000, hidden=64, hops=0, nnz_operator=10**4, epochs=1)
+    assert chosen.lazy_seconds == chosen.eager_seconds
+
+
 @pytest.mark.parametrize("hops", [1, 2, 3])
 def test_fill_is_estimated_within_a_quarter(hops: int) -> None:
     rng = np.random.default_rng(0)
