@@ -2,5 +2,6 @@
 
 from privet.systems.base import Collected, System
 from privet.systems.fitted import Fitted
+from privet.systems.lpgnn import LPGNN
 
-__all__ = ["Collected", "Fitted", "System"]
+__all__ = ["LPGNN", "Collected", "Fitted", "System"]

@@ -1,0 +1,221 @@
+"""LPGNN (Sajadmanesh and Gatica-Perez, CCS 2021; with private labels, the 2022 version): locally private GNN.
+
+Algorithm 3: every device sends multi-bit features, the server rectifies them, averages the noise away over K hops
+(KProp, Algorithm 2) and trains a graph neural network behind. If labels are private too, their reports are denoised by
+propagation and the loss is corrected through the transition matrix of randomised response.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias, cast, get_args
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from privet.data import Graph, Schema
+from privet.errors import InvalidData, InvalidParameter
+from privet.estimation.labels import (
+    MajorityLabels,
+    PosteriorLabels,
+    Supervision,
+    class_posterior,
+    majority_label,
+    propagated_reports,
+)
+from privet.graph import LazyFeatures, Operator, gcn_operator, kprop, mean_operator
+from privet.mechanisms import AnalyticGaussian, Laplace, Mechanism, MultiBit
+from privet.models import GNN, Backbone, Propagation, TrainingSettings, accuracy, seeded, shared, train
+from privet.systems.base import Collected, System
+from privet.systems.fitted import Fitted
+
+__all__ = ["LPGNN", "KPropNetwork"]
+
+FeatureMechanism: TypeAlias = Literal["multi-bit", "one-bit", "laplace", "analytic-gaussian"]
+Aggregator: TypeAlias = Literal["gcn", "mean"]
+LabelDenoising: TypeAlias = Literal["majority", "posterior"]
+
+_CHOICES = {
+    "mechanism": FeatureMechanism,
+    "aggregator": Aggregator,
+    "backbone": Backbone,
+    "label_denoising": LabelDenoising,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LPGNN(System):
+    """KProp over ``hops``, then layers of a ``backbone``; the network of least loss on validation nodes is kept.
+
+    ``delta`` is the analytic Gaussian mechanism's alone. The other fields from ``label_denoising`` on matter if
+    ``epsilon_labels`` is given: reports are propagated over ``label_hops``, and ``"majority"`` (published) fits the
+    training nodes to the winning class through the transition matrix, ``"posterior"`` fits all nodes to the class
+    posterior of a neighbourhood that counts for ``label_evidence`` reports. ``validation_reports`` says whether
+    validation nodes' reports are propagated too; without them, the choice of the network is from reports that the
+    training never saw.
+    """
+
+    name: ClassVar[str] = "lpgnn"
+    mechanism: FeatureMechanism = "multi-bit"
+    delta: float = 1e-5
+    hops: int = 8
+    aggregator: Aggregator = "gcn"
+    self_loops: bool = False
+    backbone: Backbone = "gcn"
+    num_layers: int = 2
+    hidden_channels: int = 16
+    batch_norm: bool = True
+    dropout: float = 0.0
+    learning_rate: float = 0.01
+    weight_decay: float = 0.001
+    max_epochs: int = 500
+    patience: int | None = 50
+    label_denoising: LabelDenoising = "posterior"
+    label_hops: int = 8
+    label_evidence: float = 100.0
+    validation_reports: bool = False
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in get_args(choices):
+                expected = f"one of {', '.join(get_args(choices))}"
+                raise InvalidParameter(name, "LPGNN", expected, getattr(self, name))
+        for name, least in (("hops", 0), ("label_hops", 0), ("num_layers", 2), ("hidden_channels", 1)):
+            if getattr(self, name) < least:
+                raise InvalidParameter(name, "LPGNN", f"an integer of at least {least}", getattr(self, name))
+        if not 0 <= self.dropout < 1:
+            raise InvalidParameter("dropout", "LPGNN", "at least 0 and below 1", self.dropout)
+        self._check_positive(epsilon_features=self.epsilon_features, label_evidence=self.label_evidence)
+        if self.epsilon_labels is not None:
+            self._check_positive(epsilon_labels=self.epsilon_labels)
+        self._training()  # checks the rest
+
+    def feature_mechanism(self, schema: Schema) -> Mechanism:
+        """Algorithm 1, or one of the mechanisms that the paper compares it with."""
+        match self.mechanism:
+            case "multi-bit":
+                return MultiBit.for_schema(schema, self.epsilon_features)
+            case "one-bit":
+                return MultiBit.for_schema(schema, self.epsilon_features, sample=schema.dimension)
+            case "laplace":
+                return Laplace.for_schema(schema, self.epsilon_features)
+            case "analytic-gaussian":
+                return AnalyticGaussian.for_schema(schema, self.epsilon_features, delta=self.delta)
+
+    def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
+        """Algorithm 3 from line 5 on: rectify, propagate, train."""
+        rectified = LazyFeatures.from_affine(collected.estimate())
+        x = kprop(rectified, self._aggregation(collected.graph), self.hops)
+        x = x.planned(self.hidden_channels, self.max_epochs)
+        with seeded(self.seed):
+            network = KPropNetwork(
+                x.shape[1],
+                self.hidden_channels,
+                collected.schema.classes,
+                backbone=self.backbone,
+                num_layers=self.num_layers,
+                dropout=self.dropout,
+                batch_norm=self.batch_norm,
+            )
+        operator = network.operator(collected.graph)
+        labels = self._supervision(collected)
+        result = train(
+            network,
+            lambda model: labels.loss(model(x, operator)),
+            lambda model: labels.validation_loss(model(x, operator)),
+            self._training(progress),
+        )
+        with torch.no_grad():
+            logits, embedding = network(x, operator), network.embed(x)
+        return Fitted(
+            system=self.name,
+            guarantee=collected.guarantee(),
+            probabilities=logits.softmax(1).numpy(),
+            embedding=embedding.numpy(),
+            settings=self.settings(),
+            weights={k: v.numpy() for k, v in network.state_dict().items() if v.is_floating_point()},
+            best_epoch=result.best_epoch,
+            validation_score=accuracy(logits[labels.validation], labels.seen[labels.validation]),
+        )
+
+    def _aggregation(self, graph: Graph) -> Operator:
+        make = gcn_operator if self.aggregator == "gcn" else mean_operator
+        return make(graph, self_loops=self.self_loops)
+
+    def _training(self, progress: bool = False) -> TrainingSettings:
+        return TrainingSettings(
+            max_epochs=self.max_epochs,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            direction="min",
+            patience=self.patience,
+            seed=self.seed,
+            progress=progress,
+        )
+
+    def _supervision(self, collected: Collected) -> Supervision:
+        visible = collected.seen_labels()
+        fitted, held = (np.flatnonzero(part & (visible >= 0)) for part in (collected.train, collected.validation))
+        if not len(fitted) or not len(held):
+            found = f"{len(fitted)} and {len(held)}"
+            raise InvalidData("labelled nodes given to LPGNN", "some for training and some for validation", found)
+        seen, fit, choose = (torch.from_numpy(each) for each in (visible, fitted, held))
+        response = collected.label_mechanism
+        if response is None:
+            return Supervision(seen, fit, choose)
+        reports = seen if self.validation_reports else seen.index_fill(0, choose, -1)
+        operator = gcn_operator(collected.graph, self_loops=False)
+        propagated = propagated_reports(reports, response.classes, operator, self.label_hops)
+        if self.label_denoising == "majority":
+            majority = majority_label(propagated, seen)
+            return MajorityLabels(seen, fit, choose, response, operator, self.label_hops, majority)
+        posterior = class_posterior(propagated, response.epsilon, self.label_evidence)
+        return PosteriorLabels(seen, fit, choose, response, posterior)
+
+
+class KPropNetwork(nn.Module):
+    """Algorithm 2's UPDATE on features that were propagated already, then a GNN: SELU(norm(X W + b)), layers.
+
+    ``x`` may be lazy: A^K X W is then computed as A^K (X W).
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        *,
+        backbone: Backbone = "gcn",
+        num_layers: int = 2,
+        dropout: float = 0.0,
+        batch_norm: bool = True,
+    ) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(in_channels, hidden_channels)))
+        self.bias = nn.Parameter(torch.zeros(hidden_channels))
+        self.norm = nn.BatchNorm1d(hidden_channels) if batch_norm else nn.Identity()
+        self.activation = nn.SELU()
+        self.dropout = nn.Dropout(dropout)
+        self.layers = GNN(
+            hidden_channels,
+            hidden_channels,
+            out_channels,
+            backbone=backbone,
+            num_layers=num_layers - 1,
+            dropout=dropout,
+        )
+
+    def operator(self, graph: Graph) -> Propagation:
+        """What the layers behind KProp propagate with; make it once a graph."""
+        return self.layers.operator(graph)
+
+    def forward(self, x: LazyFeatures, operator: Propagation) -> Tensor:
+        return cast(Tensor, self.layers(self.embed(x), operator))
+
+    def embed(self, x: LazyFeatures) -> Tensor:
+        """The first layer's output."""
+        return cast(Tensor, self.dropout(self.activation(self.norm(shared(self._update, x)))))
+
+    def _update(self, x: LazyFeatures) -> Tensor:
+        return x @ self.weight + self.bias
