@@ -3,5 +3,6 @@
 from privet.systems.base import Collected, System
 from privet.systems.fitted import Fitted
 from privet.systems.lpgnn import LPGNN
+from privet.systems.rgnn import RGNN
 
-__all__ = ["LPGNN", "Collected", "Fitted", "System"]
+__all__ = ["LPGNN", "RGNN", "Collected", "Fitted", "System"]

@@ -1,0 +1,79 @@
+"""Frequencies in a node's multi-hop neighbourhood, estimated from perturbed reports (RGNN's f_X and f_Y).
+
+A mean over K hops is the observed share of each value around a node. The mechanism's unbiased estimator is affine, so
+it may be applied before the mean or after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from privet.errors import InvalidData
+from privet.graph import LazyFeatures, Operator
+from privet.mechanisms import AffineFeatures, RandomizedResponse
+
+__all__ = ["SMALLEST_SHARE", "estimated_shares", "reconstructed_features", "reconstructed_labels"]
+
+SMALLEST_SHARE = 1e-3
+"""What an estimated share is raised to where sampling left it below: its logarithm is needed."""
+
+
+def reconstructed_features(
+    estimate: AffineFeatures, categories: Sequence[int], operator: Operator, hops: int
+) -> Tensor:
+    """Algorithm 2: each feature of each node from the estimated shares of its values around the node (eq. 2).
+
+    ``estimate`` is the unbiased one-hot code of the features side by side, and ``operator`` a mean that includes the
+    node. A feature of two values becomes one column, the estimated share of its value 1 (which says how sure it is);
+    a feature of more values becomes the one-hot code of the most frequent one.
+    """
+    counts = np.asarray(categories)
+    if estimate.shape[1] != counts.sum():
+        expected = f"{counts.sum()} columns wide, one for each value of each feature"
+        raise InvalidData("estimate of the features", expected, estimate.shape[1])
+    wanted = np.concatenate([[1] if count == 2 else np.arange(count) for count in counts])
+    needed = np.where(counts == 2, 1, counts)
+    columns = wanted + np.repeat(np.cumsum(counts) - counts, needed)
+    selected = AffineFeatures(estimate.symbols[:, columns], estimate.scale[columns], estimate.offset[columns])
+    shares = LazyFeatures.from_affine(selected).propagate(operator, hops).dense()
+    if needed.max() == 1:
+        return shares
+    blocks = [shares[:, end - width : end] for width, end in zip(needed, needed.cumsum(), strict=True)]
+    return torch.cat([block if block.shape[1] == 1 else _most_frequent(block) for block in blocks], dim=1)
+
+
+def estimated_shares(observed: Tensor, response: RandomizedResponse | None) -> Tensor:
+    """The distribution of the true classes behind observed weights of the reported ones, row by row (eq. 4).
+
+    π = P⁻¹ λ with λ the observed shares, raised to a small positive number where it is below and scaled to sum to one.
+    A row without any weight has the uniform distribution. Public labels (no ``response``) have P = I.
+
+    >>> response = RandomizedResponse(epsilon=1.0986, classes=2)  # p = 3/4, q = 1/4
+    >>> estimated_shares(torch.tensor([[5.0, 3.0], [0.0, 0.0]]), response)
+    tensor([[0.7500, 0.2500],
+            [0.5000, 0.5000]])
+    """
+    classes = observed.shape[1]
+    total = observed.sum(1, keepdim=True)
+    shares = torch.where(total > 0, observed / total, 1 / classes)
+    if response is not None:
+        shares = shares @ torch.from_numpy(response.inverse).to(shares.dtype)
+    shares = shares.clamp(min=SMALLEST_SHARE)
+    return shares / shares.sum(1, keepdim=True)
+
+
+def reconstructed_labels(propagated: Tensor) -> Tensor:
+    """Algorithm 3's last lines: the one-hot code of the class with the largest estimated share around a node.
+
+    P⁻¹ λ = (λ - q Σλ) / (p - q) has the order of λ itself, the propagated reports, so P is not needed.
+    """
+    return _most_frequent(propagated)
+
+
+def _most_frequent(shares: Tensor) -> Tensor:
+    return one_hot(shares.argmax(1), shares.shape[1]).to(shares.dtype)

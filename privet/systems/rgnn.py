@@ -1,0 +1,248 @@
+"""RGNN (Bhaila, Huang, Wu, Wu; 2024): features, labels and cluster proportions reconstructed by frequency estimation.
+
+Algorithm 1: every device sends randomised response on a sample of its categorical features, and on its label. The
+server estimates the frequencies of values around each node (features, Algorithm 2), of classes around each labelled
+node (labels, Algorithm 3) and of classes in each METIS cluster (label proportions), and trains a GNN on the three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count, cycle
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from privet.data import Schema
+from privet.errors import InvalidData, InvalidParameter
+from privet.estimation.frequencies import estimated_shares, reconstructed_features, reconstructed_labels
+from privet.estimation.labels import propagated_reports
+from privet.estimation.proportions import LabelProportions
+from privet.graph import Operator, gcn_operator, mean_operator, partition
+from privet.mechanisms import RandomizedResponse, SampledResponse
+from privet.models import GNN, Backbone, Propagation, TrainingSettings, accuracy, seeded, train
+from privet.systems.base import Collected, System
+from privet.systems.fitted import Fitted
+
+__all__ = ["RGNN"]
+
+Fill: TypeAlias = Literal["uniform", "none"]
+_FOLDS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class RGNN(System):
+    """Reconstruct, then train ``backbone`` for ``max_epochs`` on cross-entropy + ``alpha`` x the proportions' KL.
+
+    ``epsilon_features`` is the true budget of a report; each of the ``sample`` answers has
+    :attr:`epsilon_per_feature`, the paper's eps_x. ``hops`` and ``label_hops`` are the paper's K_x and K_y. The paper
+    has ``fill="uniform"``, one-hot targets (``soft_labels=False``) and neither of the following. ``standardise``
+    scales reconstructed features to mean 0 and deviation 1. ``input_label_hops`` above 0 also gives the network the
+    label reports propagated over so many hops; a fold of training nodes never sees its own reports while it is fitted.
+    ``validation_reports`` trains on the validation nodes' labels too, for exactly ``max_epochs``; without it they
+    choose the epoch by their likelihood.
+    """
+
+    name: ClassVar[str] = "rgnn"
+    search_space: ClassVar[dict[str, list[Any]]] = {
+        "hops": [4, 8, 16, 32],
+        "label_hops": [2, 4, 8, 16],
+        "input_label_hops": [0, 4, 16, 32],
+        "clusters": [16, 32, 64, 128],
+        "alpha": [0.1, 1.0, 10.0],
+        "dropout": [0.25, 0.5, 0.75],
+        "weight_decay": [0.001, 0.003, 0.01],
+        "validation_reports": [False],  # what is trained on cannot choose
+    }
+    sample: int = 10
+    fill: Fill = "none"
+    hops: int = 16
+    label_hops: int = 8
+    input_label_hops: int = 0
+    soft_labels: bool = False
+    standardise: bool = True
+    clusters: int = 32
+    alpha: float = 1.0
+    backbone: Backbone = "sage"
+    num_layers: int = 2
+    hidden_channels: int = 16
+    dropout: float = 0.5
+    learning_rate: float = 0.01
+    weight_decay: float = 0.001
+    max_grad_norm: float = 5.0
+    max_epochs: int = 100
+    validation_reports: bool = False
+
+    def __post_init__(self) -> None:
+        for name, choices in (("fill", Fill), ("backbone", Backbone)):
+            if getattr(self, name) not in get_args(choices):
+                expected = f"one of {', '.join(get_args(choices))}"
+                raise InvalidParameter(name, "RGNN", expected, getattr(self, name))
+        least = {"sample": 1, "hops": 0, "label_hops": 0, "input_label_hops": 0, "clusters": 1, "num_layers": 1}
+        for name, bound in {**least, "hidden_channels": 1}.items():
+            if getattr(self, name) < bound:
+                raise InvalidParameter(name, "RGNN", f"an integer of at least {bound}", getattr(self, name))
+        if not 0 <= self.dropout < 1:
+            raise InvalidParameter("dropout", "RGNN", "at least 0 and below 1", self.dropout)
+        if not 0 <= self.alpha < float("inf"):
+            raise InvalidParameter("alpha", "RGNN", "a finite number of at least 0", self.alpha)
+        self._check_positive(epsilon_features=self.epsilon_features)
+        if self.epsilon_labels is not None:
+            self._check_positive(epsilon_labels=self.epsilon_labels)
+        self._training()  # checks the rest
+
+    @property
+    def epsilon_per_feature(self) -> float:
+        """The paper's eps_x: the budget of one sampled feature."""
+        return self.epsilon_features / self.sample
+
+    def feature_mechanism(self, schema: Schema) -> SampledResponse:
+        """GRR-FS with a true budget of ``epsilon_features``; all of a schema's features if it has fewer to sample."""
+        sample = min(self.sample, schema.dimension)
+        return SampledResponse.for_schema(schema, self.epsilon_features, sample=sample, fill=self.fill)
+
+    def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
+        """Algorithm 1 from line 3 on: cluster, reconstruct, train."""
+        mean = mean_operator(collected.graph, self_loops=True)
+        categories = collected.schema.categories
+        features = reconstructed_features(collected.estimate(), categories, mean, self.hops)
+        labels = _Labels.of(collected, train_on_validation=self.validation_reports)
+        x, folds = self._inputs(features, labels, collected)
+        targets = self._targets(labels, mean)
+        bags = self._proportions(labels, collected)
+        with seeded(self.seed):
+            network = GNN(
+                x.shape[1],
+                self.hidden_channels,
+                labels.classes,
+                backbone=self.backbone,
+                num_layers=self.num_layers,
+                activation="relu",
+                dropout=self.dropout,
+            )
+        operator = network.operator(collected.graph)
+        turns = cycle(folds)
+
+        def loss(network: GNN) -> Tensor:
+            seen, nodes = next(turns)
+            likelihood: Tensor = network(seen, operator).log_softmax(1)
+            fit = -(targets[nodes] * likelihood[nodes]).sum(1).mean()
+            return fit if bags is None else fit + self.alpha * bags.loss(likelihood.exp())
+
+        result = train(network, loss, self._score(labels, x, operator), self._training(progress))
+        with torch.no_grad():
+            logits, embedding = network(x, operator), network.embed(x, operator)
+        held = labels.validation
+        return Fitted(
+            system=self.name,
+            guarantee=collected.guarantee(),
+            probabilities=logits.softmax(1).numpy(),
+            embedding=embedding.numpy() if isinstance(embedding, Tensor) else None,
+            settings=self.settings(),
+            weights={k: v.numpy() for k, v in network.state_dict().items() if v.is_floating_point()},
+            best_epoch=result.best_epoch,
+            validation_score=accuracy(logits[held], labels.seen[held]) if len(held) else None,
+        )
+
+    def _inputs(
+        self, features: Tensor, labels: _Labels, collected: Collected
+    ) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
+        """What the network sees when it predicts, and what it sees while each fold of training nodes is fitted.
+
+        Were a node's own report among its inputs, the network would learn to repeat it; so the reports of a fold are
+        left out of the inputs that it is fitted with.
+        """
+        x = _standardised(features, features) if self.standardise else features
+        if self.input_label_hops == 0:
+            return x, [(x, labels.fitted)]
+        operator = gcn_operator(collected.graph, self_loops=True)
+        whole = self._label_input(labels, labels.visible, operator)
+        with seeded(self.seed):
+            order = torch.randperm(len(labels.fitted))
+        folds = []
+        for part in order.chunk(_FOLDS):
+            nodes = labels.fitted[part]
+            others = self._label_input(labels, labels.visible.index_fill(0, nodes, -1), operator)
+            folds.append((torch.cat([x, _standardised(others, whole)], dim=1), nodes))
+        return torch.cat([x, _standardised(whole, whole)], dim=1), folds
+
+    def _label_input(self, labels: _Labels, reported: Tensor, operator: Operator) -> Tensor:
+        propagated = propagated_reports(reported, labels.classes, operator, self.input_label_hops)
+        total = propagated.sum(1, keepdim=True)
+        return torch.where(total > 0, propagated / total, 1 / labels.classes)
+
+    def _targets(self, labels: _Labels, mean: Operator) -> Tensor:
+        """Algorithm 3; public labels are what they are and need no reconstruction."""
+        hops = 0 if labels.response is None else self.label_hops
+        propagated = propagated_reports(labels.visible, labels.classes, mean, hops)
+        if labels.response is None or not self.soft_labels:
+            return reconstructed_labels(propagated)
+        return estimated_shares(propagated, labels.response)
+
+    def _proportions(self, labels: _Labels, collected: Collected) -> LabelProportions | None:
+        if self.alpha == 0:
+            return None
+        clusters = partition(collected.graph, self.clusters, seed=self.seed)
+        return LabelProportions.estimate(clusters, labels.visible.numpy(), labels.classes, labels.response)
+
+    def _score(self, labels: _Labels, x: Tensor, operator: Propagation) -> Callable[[GNN], float | Tensor]:
+        """The negative log-likelihood of validation reports, or ever smaller numbers where they were trained on."""
+        if self.validation_reports or not len(labels.validation):
+            epochs = count()
+            return lambda network: -next(epochs)
+        return lambda network: labels.validation_loss(network(x, operator))
+
+    def _training(self, progress: bool = False) -> TrainingSettings:
+        return TrainingSettings(
+            max_epochs=self.max_epochs,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            direction="min",
+            max_grad_norm=self.max_grad_norm,
+            seed=self.seed,
+            progress=progress,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """The classes that the server sees (-1: none), the nodes to fit and those to choose by.
+
+    ``visible`` is ``seen`` without the validation nodes, unless they are fitted too.
+    """
+
+    seen: Tensor
+    visible: Tensor
+    fitted: Tensor
+    validation: Tensor
+    classes: int
+    response: RandomizedResponse | None
+
+    @classmethod
+    def of(cls, collected: Collected, *, train_on_validation: bool) -> _Labels:
+        seen = collected.seen_labels()
+        fit = (collected.train | collected.validation) if train_on_validation else collected.train
+        visible = np.where(fit, seen, -1)
+        fitted = np.flatnonzero(visible >= 0)
+        if not len(fitted):
+            raise InvalidData("training nodes given to RGNN", "labelled, at least one of them", "none that is")
+        held = np.flatnonzero(collected.validation & (seen >= 0))
+        arrays = (seen, visible, fitted, held)
+        known = dict(zip(("seen", "visible", "fitted", "validation"), map(torch.from_numpy, arrays), strict=True))
+        return cls(**known, classes=collected.schema.classes, response=collected.label_mechanism)
+
+    def validation_loss(self, logits: Tensor) -> Tensor:
+        """-log (P T)[report], mean over validation nodes: the forward-corrected likelihood."""
+        chances = logits[self.validation].softmax(1)
+        if self.response is not None:
+            chances = chances @ torch.from_numpy(self.response.transition).to(chances.dtype)
+        return torch.nn.functional.nll_loss(chances.clamp(min=1e-12).log(), self.seen[self.validation])
+
+
+def _standardised(x: Tensor, reference: Tensor) -> Tensor:
+    """(x - mean) / deviation by the columns of ``reference``; a constant column is only moved."""
+    deviation = reference.std(0, correction=0)
+    return (x - reference.mean(0)) / torch.where(deviation > 0, deviation, 1.0)
