@@ -17,6 +17,8 @@ from privet.mechanisms import RandomizedResponse
 
 __all__ = ["LabelProportions"]
 
+_NEARLY_ZERO = 1e-12  # the logarithm's gradient at 0 itself is infinite
+
 
 @dataclass(frozen=True, eq=False)
 class LabelProportions:
@@ -58,4 +60,5 @@ class LabelProportions:
     def loss(self, probabilities: Tensor) -> Tensor:
         """The mean over clusters of KL(b̂ || b), b̂ the mean of the nodes' predicted ``probabilities``."""
         predicted = self.average @ probabilities
-        return (torch.xlogy(predicted, predicted) - predicted * self.proportions.log()).sum(1).mean()
+        surprise = predicted.clamp(min=_NEARLY_ZERO).log() - self.proportions.log()
+        return (predicted * surprise).sum(1).mean()
