@@ -8,7 +8,7 @@ propagation and the loss is corrected through the transition matrix of randomise
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, cast, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import torch
@@ -57,6 +57,13 @@ class LPGNN(System):
     """
 
     name: ClassVar[str] = "lpgnn"
+    search_space: ClassVar[dict[str, list[Any]]] = {
+        "hops": [2, 4, 8, 16, 32],
+        "self_loops": [False, True],
+        "learning_rate": [0.001, 0.003, 0.01, 0.03],
+        "weight_decay": [0.0, 0.001, 0.01, 0.1],
+        "dropout": [0.0, 0.25, 0.5, 0.75],
+    }
     mechanism: FeatureMechanism = "multi-bit"
     delta: float = 1e-5
     hops: int = 8
