@@ -14,10 +14,17 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from privet.errors import InvalidData
+from privet.estimation.labels import propagated_reports
 from privet.graph import LazyFeatures, Operator
 from privet.mechanisms import AffineFeatures, RandomizedResponse
 
-__all__ = ["SMALLEST_SHARE", "estimated_shares", "reconstructed_features", "reconstructed_labels"]
+__all__ = [
+    "SMALLEST_SHARE",
+    "cross_fitted_shares",
+    "estimated_shares",
+    "reconstructed_features",
+    "reconstructed_labels",
+]
 
 SMALLEST_SHARE = 1e-3
 """What an estimated share is raised to where sampling left it below: its logarithm is needed."""
@@ -58,9 +65,7 @@ def estimated_shares(observed: Tensor, response: RandomizedResponse | None) -> T
     tensor([[0.7500, 0.2500],
             [0.5000, 0.5000]])
     """
-    classes = observed.shape[1]
-    total = observed.sum(1, keepdim=True)
-    shares = torch.where(total > 0, observed / total, 1 / classes)
+    shares = _shares(observed)
     if response is not None:
         shares = shares @ torch.from_numpy(response.inverse).to(shares.dtype)
     shares = shares.clamp(min=SMALLEST_SHARE)
@@ -73,6 +78,30 @@ def reconstructed_labels(propagated: Tensor) -> Tensor:
     P⁻¹ λ = (λ - q Σλ) / (p - q) has the order of λ itself, the propagated reports, so P is not needed.
     """
     return _most_frequent(propagated)
+
+
+def cross_fitted_shares(
+    reported: Tensor, classes: int, operator: Operator, hops: int, *, folds: int, seed: int
+) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
+    """The shares of the reported classes around each node, as inputs of a network that is fitted to the same reports.
+
+    First those of all reports, to predict with. Were they used to fit as well, the network would find each node's own
+    report among its inputs and learn to repeat it. So the reporting nodes are dealt into ``folds``, and each fold
+    comes with the shares that all reports but its own give.
+    """
+    nodes = torch.nonzero(reported >= 0)[:, 0]
+    dealt = nodes[torch.randperm(len(nodes), generator=torch.Generator().manual_seed(seed))]
+
+    def shares(visible: Tensor) -> Tensor:
+        return _shares(propagated_reports(visible, classes, operator, hops))
+
+    return shares(reported), [(shares(reported.index_fill(0, fold, -1)), fold) for fold in dealt.chunk(folds)]
+
+
+def _shares(weights: Tensor) -> Tensor:
+    """Rows scaled to sum to one; uniform where there is no weight."""
+    total = weights.sum(1, keepdim=True)
+    return torch.where(total > 0, weights / total, 1 / weights.shape[1])
 
 
 def _most_frequent(shares: Tensor) -> Tensor:

@@ -18,7 +18,12 @@ from torch import Tensor
 
 from privet.data import Schema
 from privet.errors import InvalidData, InvalidParameter
-from privet.estimation.frequencies import estimated_shares, reconstructed_features, reconstructed_labels
+from privet.estimation.frequencies import (
+    cross_fitted_shares,
+    estimated_shares,
+    reconstructed_features,
+    reconstructed_labels,
+)
 from privet.estimation.labels import propagated_reports
 from privet.estimation.proportions import LabelProportions
 from privet.graph import Operator, gcn_operator, mean_operator, partition
@@ -150,29 +155,16 @@ class RGNN(System):
     def _inputs(
         self, features: Tensor, labels: _Labels, collected: Collected
     ) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
-        """What the network sees when it predicts, and what it sees while each fold of training nodes is fitted.
-
-        Were a node's own report among its inputs, the network would learn to repeat it; so the reports of a fold are
-        left out of the inputs that it is fitted with.
-        """
+        """What the network sees when it predicts, and what it sees while each fold of training nodes is fitted."""
         x = _standardised(features, features) if self.standardise else features
         if self.input_label_hops == 0:
             return x, [(x, labels.fitted)]
         operator = gcn_operator(collected.graph, self_loops=True)
-        whole = self._label_input(labels, labels.visible, operator)
-        with seeded(self.seed):
-            order = torch.randperm(len(labels.fitted))
-        folds = []
-        for part in order.chunk(_FOLDS):
-            nodes = labels.fitted[part]
-            others = self._label_input(labels, labels.visible.index_fill(0, nodes, -1), operator)
-            folds.append((torch.cat([x, _standardised(others, whole)], dim=1), nodes))
-        return torch.cat([x, _standardised(whole, whole)], dim=1), folds
-
-    def _label_input(self, labels: _Labels, reported: Tensor, operator: Operator) -> Tensor:
-        propagated = propagated_reports(reported, labels.classes, operator, self.input_label_hops)
-        total = propagated.sum(1, keepdim=True)
-        return torch.where(total > 0, propagated / total, 1 / labels.classes)
+        whole, folds = cross_fitted_shares(
+            labels.visible, labels.classes, operator, self.input_label_hops, folds=_FOLDS, seed=self.seed
+        )
+        inputs = [(torch.cat([x, _standardised(shares, whole)], dim=1), nodes) for shares, nodes in folds]
+        return torch.cat([x, _standardised(whole, whole)], dim=1), inputs
 
     def _targets(self, labels: _Labels, mean: Operator) -> Tensor:
         """Algorithm 3; public labels are what they are and need no reconstruction."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from privet.errors import InvalidData
 from privet.estimation.frequencies import (
     SMALLEST_SHARE,
+    cross_fitted_shares,
     estimated_shares,
     reconstructed_features,
     reconstructed_labels,
@@ -114,3 +115,24 @@ def test_public_shares_are_only_scaled() -> None:
     found = estimated_shares(torch.tensor([[3.0, 1.0], [0.0, 2.0]]), None)
     assert found[0].tolist() == [0.75, 0.25]
     assert found[1, 0] == pytest.approx(SMALLEST_SHARE, rel=0.01)
+
+
+def test_a_fold_is_fitted_without_its_own_reports() -> None:
+    rng = np.random.default_rng(0)
+    operator = mean_operator(random_graph(40, rng), self_loops=True)
+    reported = torch.from_numpy(rng.integers(-1, 3, size=40))
+    whole, folds = cross_fitted_shares(reported, 3, operator, 2, folds=4, seed=1)
+    torch.testing.assert_close(
+        whole, estimated_shares(propagated_reports(reported, 3, operator, 2), None), atol=0.01, rtol=0
+    )
+    assert sorted(torch.cat([nodes for _, nodes in folds]).tolist()) == np.flatnonzero(reported >= 0).tolist()
+    for number, (shares, nodes) in enumerate(folds):
+        changed = reported.clone()
+        changed[nodes] = (changed[nodes] + 1) % 3
+        again = cross_fitted_shares(changed, 3, operator, 2, folds=4, seed=1)
+        assert torch.equal(again[1][number][0], shares)
+        assert not torch.equal(again[0], whole)
+    untouched = cross_fitted_shares(
+        torch.tensor([0, -1]), 2, mean_operator(sp.csr_array((2, 2)), self_loops=True), 1, folds=1, seed=0
+    )
+    assert untouched[0].tolist() == [[1.0, 0.0], [0.5, 0.5]]
