@@ -18,11 +18,9 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import resource
 import time
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -100,7 +98,7 @@ def _alone(side: str, seed: int, epochs: int) -> dict[str, float]:
 def _measure(side: str, seed: int, epochs: int) -> dict[str, float]:
     torch.set_num_threads(min(2, torch.get_num_threads()))
     imported = _peak_mb()
-    graph = load("facebook", os.environ.get("PRIVET_DATA") or Path(__file__).parents[2] / "shared" / "datasets")
+    graph = load("facebook")  # from the directory in PRIVET_DATA
     assert graph.schema is not None
     assert graph.labels is not None
     dimension = graph.schema.dimension

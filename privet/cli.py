@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -30,7 +30,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 MECHANISM_OPTIONS: dict[str, tuple[Any, str]] = {
     "epsilon": (float, "Privacy budget of a report (default 1)."),
     "epsilon_per_feature": (float, "Budget of each sampled feature of sampled-response (default 1)."),
-    "delta": (float, "Failure probability of analytic-gaussian (default 0.0001)."),
+    "delta": (float, "The delta of analytic-gaussian's guarantee (default 0.0001)."),
     "dimension": (int, "Number of features (default 2; 1 for square-wave, laplace and analytic-gaussian)."),
     "low": (float, "Declared smallest value of a feature (default -1)."),
     "high": (float, "Declared largest value of a feature (default 1)."),
@@ -105,6 +105,70 @@ def audit(
         raise typer.Exit(1)
 
 
+System = Annotated[str, typer.Argument(metavar="SYSTEM", help="lpgnn, privge or rgnn; an unknown name lists them all.")]
+Data = Annotated[
+    Path | None, typer.Option(envvar="PRIVET_DATA", help="Directory of the named datasets.", show_default=False)
+]
+Seeds = Annotated[int, typer.Option(min=1, help="Number of random splits and simulations.")]
+
+
+@app.command()
+def run(
+    system: System,
+    dataset: Annotated[str, typer.Option(help="A known name, an npz file, or a directory with edges, nodes, schema.")],
+    data: Data = None,
+    epsilon_features: Annotated[
+        float | None, typer.Option(help="True budget of a feature report (default: the system's).", show_default=False)
+    ] = None,
+    epsilon_labels: Annotated[
+        float | None, typer.Option(help="Budget of a label report (default: labels are public).", show_default=False)
+    ] = None,
+    backbone: Annotated[
+        str | None, typer.Option(help="gcn, sage, gin or gat (default: the dataset's preset).", show_default=False)
+    ] = None,
+    hops: Annotated[
+        int | None, typer.Option(min=0, help="Propagation steps (default: the dataset's preset).", show_default=False)
+    ] = None,
+    seeds: Seeds = 5,
+    controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
+    tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Write result.json here.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """One system on one dataset, with its controls and one sentence on whether the private data helped."""
+    from privet.experiments.commands import run_command
+
+    options = {
+        "epsilon_features": epsilon_features,
+        "epsilon_labels": epsilon_labels,
+        "backbone": backbone,
+        "hops": hops,
+    }
+    used = {name: value for name, value in options.items() if value is not None}
+    run_command(system, dataset, data, used, seeds, controls=controls, tune=tune, out=out, as_json=as_json)
+
+
+@app.command()
+def table(
+    name: Annotated[str, typer.Argument(metavar="ID", help="For example lpgnn-3; an unknown id lists them all.")],
+    data: Data = None,
+    seeds: Seeds = 5,
+    only: Annotated[
+        str | None, typer.Option(help="Datasets, comma separated (default: all).", show_default=False)
+    ] = None,
+    controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
+    store: Annotated[Path, typer.Option(help="Directory of finished figures; an interrupted table goes on.")] = Path(
+        "results"
+    ),
+    out: Annotated[Path | None, typer.Option(help="Write the table as JSON here.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """A published table beside our figures, the controls and the true epsilon. Resumable."""
+    from privet.experiments.commands import table_command
+
+    table_command(name, data, seeds, only, store, controls=controls, out=out, as_json=as_json)
+
+
 @app.command()
 def demo(
     nodes: Annotated[int, typer.Option(min=100, max=1_000_000, help="People in the synthetic graph.")] = 2000,
@@ -116,23 +180,36 @@ def demo(
     run_demo(nodes, seed)
 
 
+# Typer raises click's errors, from click itself or from a copy of its own: this is their common base in either case.
+_UsageFault: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
 def main() -> None:
     """Run the command line: one sentence and exit code 2 for bad input, 130 for Ctrl-C."""
     try:
-        app()
+        status = app(standalone_mode=False)
+        if status == 130:  # what typer makes of Ctrl-C
+            raise KeyboardInterrupt
     except PrivetError as error:
-        print(f"privet: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("privet: stopped by Ctrl-C; nothing was left half-written.", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
+        _stop(str(error), 2)
+    except _UsageFault as error:
+        _stop(" ".join(error.format_message().split()), 2)
+    except (KeyboardInterrupt, typer.Abort):
+        _stop("stopped by Ctrl-C; nothing was left half-written.", 130)
+    except MemoryError:
+        _stop("there is not enough memory for these parameters; try smaller ones.", 2)
+    except SystemExit as end:
+        # Typer ends with 1 when nobody reads the output any more, which here would mean a broken claim.
+        sys.exit(141 if isinstance(end.__context__, BrokenPipeError) else end.code)
     except OSError as error:
         where = f" ({Path(error.filename).name})" if error.filename else ""
-        print(f"privet: {error.strerror or error}{where}.", file=sys.stderr)
-        sys.exit(2)
+        _stop(f"{error.strerror or error}{where}.", 2)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _stop(sentence: str, status: int) -> NoReturn:
+    print(f"privet: {sentence}", file=sys.stderr)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -54,6 +55,55 @@ def test_account_prints_json() -> None:
     result = privet("account", "randomized-response", "--classes", "7", "--epsilon", "1.5", "--json")
     assert result.returncode == 0
     assert json.loads(result.stdout)["guarantee"]["unit"] == "label"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("audit", "multi-bit", "--epsilon", "abc"), ("nothing",), ("demo", "--nodes", "5"), ("audit",)]
+)
+def test_what_the_parser_refuses_is_one_line_and_exit_code_2(arguments: tuple[str, ...]) -> None:
+    result = privet(*arguments)
+    assert result.returncode == 2
+    assert result.stderr.startswith("privet: ")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("account", "randomized-response", "--classes", "1000000"),
+        ("audit", "randomized-response", "--classes", "1500"),
+        ("audit", "adjacency-response", "--num-nodes", "14"),
+        ("audit", "multi-bit", "--dimension", "12"),
+    ],
+)
+def test_large_parameters_are_answered(arguments: tuple[str, ...]) -> None:
+    assert privet(*arguments).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [("audit", "laplace", "--epsilon", "0.00001"), ("audit", "hds", "--steps", "999", "--sample", "2")]
+)
+def test_audits_without_end_are_refused(arguments: tuple[str, ...]) -> None:
+    result = privet(*arguments)
+    assert result.returncode == 2
+    assert "small enough to" in result.stderr
+
+
+def test_ctrl_c_ends_in_one_sentence() -> None:
+    command = [sys.executable, "-m", "privet.cli", "demo", "--nodes", "20000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline().startswith("A synthetic social graph")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors == "privet: stopped by Ctrl-C; nothing was left half-written.\n"
+
+
+def test_a_closed_pipe_is_not_a_broken_claim() -> None:
+    command = f"{sys.executable} -m privet.cli audit multi-bit | true; exit ${{PIPESTATUS[0]}}"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode in (0, 141)
+    assert "Traceback" not in result.stderr
 
 
 def test_help_and_version() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
 
 from privet.errors import InvalidParameter
 from privet.mechanisms.base import Distribution, Mechanism
@@ -17,6 +21,8 @@ from privet.privacy import Guarantee
 __all__ = ["Enumeration", "audit"]
 
 MAX_REPORTS = 1_000_000
+MAX_COMPARISONS = 2_000_000
+_MAX_CLAIM = 1000
 
 
 @dataclass(frozen=True)
@@ -53,11 +59,18 @@ def audit(
         found = f"{mechanism.num_reports:,}" if mechanism.num_reports < 10**15 else "more than 10^15"
         expected = f"small enough to list its reports (at most {MAX_REPORTS:,})"
         raise InvalidParameter("dimension", type(mechanism).__name__, expected, found)
+    chosen = list(itertools.islice(pairs if pairs is not None else mechanism.adjacent_pairs(), MAX_COMPARISONS + 1))
+    if len(chosen) * mechanism.num_reports > MAX_COMPARISONS:
+        expected = f"small enough to compare its reports under all pairs (at most {MAX_COMPARISONS:,} comparisons)"
+        found = f"{mechanism.num_reports:,} reports and {len(chosen):,} pairs"
+        raise InvalidParameter("dimension", type(mechanism).__name__, expected, found)
+    if claim.epsilon > _MAX_CLAIM:
+        raise InvalidParameter("claim", "audit", f"an epsilon of at most {_MAX_CLAIM}", claim.epsilon)
     factor = exp_enclosure(Fraction(claim.epsilon))[0]
     cache: dict[str, Distribution] = {}
     worst: tuple[Fraction | None, tuple[Any, Any], Any] = Fraction(0), (None, None), None  # None: unbounded
     largest_delta, holds, count, num_reports = Fraction(0), True, 0, 0
-    for x, other in pairs if pairs is not None else mechanism.adjacent_pairs():
+    for x, other in chosen:
         numerator, denominator = (_distribution(mechanism, value, cache) for value in (x, other))
         count += 1
         num_reports = max(num_reports, len(numerator))
@@ -87,7 +100,8 @@ def audit(
 
 
 def _distribution(mechanism: Mechanism, value: Any, cache: dict[str, Distribution]) -> Distribution:
-    key = repr(value)
+    dense = np.asarray(value.toarray() if sp.issparse(value) else value)
+    key = f"{dense.shape} {dense.dtype} {dense.tobytes().hex()}"  # exact: two values never share a distribution
     if key not in cache:
         distribution = mechanism.exact_distribution(value)
         lower, upper = (sum(bounds[i] for bounds in distribution.values()) for i in (0, 1))

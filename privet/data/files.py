@@ -18,11 +18,14 @@ __all__ = ["atomic_directory", "atomic_file"]
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary sibling of ``path`` to write to; it takes the place of ``path`` only if nothing failed."""
     target = Path(path)
-    _require_parent(target, "atomic_file")
+    _require_parent(target)
+    if target.is_dir():
+        raise InvalidParameter("path", "a file to write", "a file's", f"the directory {target}")
     temporary = _sibling(target)
     try:
-        yield temporary
-        os.replace(temporary, target)
+        with _named_after(target):
+            yield temporary
+            os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -34,16 +37,29 @@ def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     ``path`` must not exist or be empty: what else lies in a directory is not ours to remove.
     """
     target = Path(path)
-    _require_parent(target, "atomic_directory")
+    _require_parent(target)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InvalidParameter("path", "atomic_directory", "a new or empty directory", str(target))
+        raise InvalidParameter("path", "a directory to write", "new or empty", str(target))
     temporary = _sibling(target)
-    temporary.mkdir()
     try:
-        yield temporary
-        os.replace(temporary, target)
+        with _named_after(target):
+            temporary.mkdir()
+            yield temporary
+            os.replace(temporary, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def _named_after(target: Path) -> Iterator[None]:
+    """What the operating system refuses is told about the file that was asked for, not about its temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise
+        found = f"{target} ({error.strerror})"
+        raise InvalidParameter("path", "a file to write", "where files can be written", found) from error
 
 
 def _sibling(target: Path) -> Path:
@@ -51,6 +67,6 @@ def _sibling(target: Path) -> Path:
     return target.with_name(f".{target.stem}.{secrets.token_hex(8)}{target.suffix}")
 
 
-def _require_parent(target: Path, owner: str) -> None:
+def _require_parent(target: Path) -> None:
     if not target.parent.is_dir():
-        raise InvalidParameter("path", owner, "in an existing directory", str(target))
+        raise InvalidParameter("path", "a file to write", "in an existing directory", str(target))

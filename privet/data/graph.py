@@ -117,12 +117,14 @@ class Graph:
         """
         _check_choice("self_loops", self_loops, SelfLoops)
         _check_choice("duplicates", duplicates, Duplicates)
-        if num_nodes < 0:
+        if not isinstance(num_nodes, int | np.integer) or not 0 <= num_nodes < 1 << 40:
             raise InvalidParameter("num_nodes", "Graph.from_edges", "an integer of at least 0", num_nodes)
         edges = check_edges(edge_index, num_nodes)
         loops = edges[0] == edges[1]
         if self_loops == "refuse" and loops.any():
-            raise InvalidData(f"edge {int(np.argmax(loops))}", "between two different nodes", "a self-loop")
+            raise InvalidData(
+                f"edge {int(np.argmax(loops))}", 'between two different nodes (or say self_loops="drop")', "a loop"
+            )
         if self_loops == "drop" and loops.any():
             edges = edges[:, ~loops]
         if not directed:
@@ -132,7 +134,9 @@ class Graph:
         if adjacency.nnz < edges.shape[1] and duplicates == "refuse":
             first, again = _first_repetition(edges[0].astype(np.int64) * num_nodes + edges[1])
             kept = np.flatnonzero(~loops) if self_loops == "drop" else np.arange(edges.shape[1])
-            raise InvalidData(f"edge {kept[again]}", "listed once", f"a repetition of edge {kept[first]}")
+            raise InvalidData(
+                f"edge {kept[again]}", 'listed once (or say duplicates="merge")', f"a repetition of edge {kept[first]}"
+            )
         if not directed:
             adjacency = sp.csr_array(adjacency + adjacency.T)
         adjacency.sum_duplicates()
@@ -156,7 +160,9 @@ class Graph:
         adjacency.eliminate_zeros()
         loops = adjacency.diagonal() != 0
         if self_loops == "refuse" and loops.any():
-            raise InvalidData("adjacency", "free of self-loops", f"one at node {int(np.argmax(loops))}")
+            raise InvalidData(
+                "adjacency", 'free of self-loops (or say self_loops="drop")', f"one at node {int(np.argmax(loops))}"
+            )
         if self_loops == "drop" and loops.any():
             rows, columns = adjacency.nonzero()
             adjacency.data[rows == columns] = 0

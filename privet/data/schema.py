@@ -32,8 +32,14 @@ class Interval:
     high: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+        try:
+            low, high = float(self.low), float(self.high)
+        except (TypeError, ValueError, OverflowError):
+            low = high = math.nan
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise InvalidParameter("low, high", "Interval", "finite with low < high", f"[{self.low}, {self.high}]")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,7 @@ class Categories:
     def __post_init__(self) -> None:
         if not _is_integer(self.count) or self.count < 2:
             raise InvalidParameter("count", "Categories", "an integer of at least 2", self.count)
+        object.__setattr__(self, "count", int(self.count))
 
 
 Feature = Interval | Categories
@@ -133,17 +140,19 @@ class Schema:
         """Read what :meth:`to_json` wrote; unknown or missing keys are errors."""
         try:
             document = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidData("schema", "JSON", str(error)) from None
         keys = {"version", "features", "classes", "private_edges"}
         if not isinstance(document, dict) or set(document) != keys:
             found = sorted(document) if isinstance(document, dict) else type(document).__name__
             raise InvalidData("schema", f"an object with the keys {sorted(keys)}", found)
-        if document["version"] != FORMAT_VERSION:
+        if not _is_integer(document["version"]) or document["version"] != FORMAT_VERSION:
             raise InvalidData("schema version", str(FORMAT_VERSION), document["version"])
         if not isinstance(document["features"], list):
             raise InvalidData("schema's features", "a list", document["features"])
-        features = [f for entry in document["features"] for f in _decode(entry)]
+        features: list[Feature] = []
+        for entry in document["features"]:
+            features += _decode(entry, _MAX_FEATURES - len(features))
         return cls(tuple(features), document["classes"], document["private_edges"])
 
 
@@ -156,18 +165,18 @@ def _encode(feature: Feature, repeat: int) -> dict[str, Any]:
 _MAX_FEATURES = 10_000_000
 
 
-def _decode(entry: object) -> Sequence[Feature]:
+def _decode(entry: object, most: int) -> Sequence[Feature]:
     if not isinstance(entry, Mapping) or set(entry) not in ({"interval", "repeat"}, {"categories", "repeat"}):
         raise InvalidData("schema feature", 'an object with "repeat" and one of "interval", "categories"', entry)
     repeat = entry["repeat"]
-    if not _is_integer(repeat) or not 1 <= repeat <= _MAX_FEATURES:
-        raise InvalidData("schema feature's repeat", f"an integer from 1 to {_MAX_FEATURES}", repeat)
+    if not _is_integer(repeat) or not 1 <= repeat <= most:
+        raise InvalidData("schema feature's repeat", f"at least 1, and {_MAX_FEATURES} features in all", repeat)
     if "categories" in entry:
         return [Categories(entry["categories"])] * int(repeat)
     bounds = entry["interval"]
     if not isinstance(bounds, list) or len(bounds) != 2 or not all(_is_number(bound) for bound in bounds):
         raise InvalidData("schema feature's interval", "two numbers", bounds)
-    return [Interval(float(bounds[0]), float(bounds[1]))] * int(repeat)
+    return [Interval(bounds[0], bounds[1])] * int(repeat)
 
 
 def _is_integer(value: object) -> bool:

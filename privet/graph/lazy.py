@@ -14,7 +14,7 @@ whose first term costs reports and edges times the hidden width and whose second
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -32,7 +32,7 @@ from privet.mechanisms.affine import AffineFeatures
 __all__ = ["LazyFeatures"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LazyFeatures:
     """An N x d matrix behind sparse reports and filters; see the module for its equation.
 
@@ -48,7 +48,11 @@ class LazyFeatures:
     offset: torch.Tensor | None = None
     unit: torch.Tensor | None = None
     filters: tuple[Filter, ...] = ()
-    selected: torch.Tensor | None = field(default=None, repr=False)
+    selected: torch.Tensor | None = None
+
+    def __repr__(self) -> str:
+        hops = f" behind {len(self.filters)} filters" if self.filters else ""
+        return f"LazyFeatures({self.shape[0]} x {self.shape[1]}{hops})"
 
     @classmethod
     def from_affine(cls, affine: AffineFeatures) -> LazyFeatures:
@@ -94,8 +98,15 @@ class LazyFeatures:
         return replace(self, filters=(*self.filters, Filter(operator, tuple(coefficients))))
 
     def rows(self, index: torch.Tensor | NDArray[np.integer]) -> LazyFeatures:
-        """Some rows, in the order given; those of propagated features still cost a full propagation."""
-        chosen = torch.as_tensor(index, dtype=torch.int64)
+        """Some rows, by ids in the order given or by a mask; propagated features still cost a full propagation."""
+        chosen = torch.as_tensor(index)
+        if chosen.dtype == torch.bool and chosen.shape == (self.shape[0],):
+            chosen = chosen.nonzero().squeeze(1)
+        if chosen.ndim != 1 or chosen.dtype == torch.bool or chosen.is_floating_point() or chosen.is_complex():
+            expected = f"ids or a mask over {self.shape[0]} rows"
+            found = f"{chosen.dtype} of shape {list(chosen.shape)}"
+            raise InvalidParameter("index", "LazyFeatures.rows", expected, found)
+        chosen = chosen.to(torch.int64)
         wrong = (chosen < 0) | (chosen >= self.shape[0])
         if wrong.any():
             position = int(wrong.int().argmax())

@@ -71,7 +71,8 @@ class AdditiveNoise(CoordinateMechanism):
     def in_alphabet(self, symbols: NDArray[np.signedinteger]) -> NDArray[np.bool_]:
         """Symbols have the parity of the number of steps."""
         wide = symbols.astype(np.int64)
-        return np.asarray((np.abs(wide) <= self.largest_symbol) & ((wide - self.grid_steps) % 2 == 0))
+        inside = (-self.largest_symbol <= wide) & (wide <= self.largest_symbol)
+        return np.asarray(inside & ((wide - self.grid_steps) % 2 == 0))
 
     def _draw(self, positions: NDArray[np.float64], bits: Bits) -> NDArray[np.int64]:
         points = randomized_rounding(positions, self.grid_steps, bits) + self._noise(positions.shape, bits)

@@ -46,7 +46,7 @@ class AdjacencyResponse(Mechanism):
     def __post_init__(self) -> None:
         owner = type(self).__name__
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
-        check_count(self.num_nodes, "num_nodes", owner, 2, (1 << 31) - 1)
+        object.__setattr__(self, "num_nodes", check_count(self.num_nodes, "num_nodes", owner, 2, (1 << 31) - 1))
         _ = self.odds
 
     @cached_property
@@ -73,11 +73,13 @@ class AdjacencyResponse(Mechanism):
     ) -> NeighbourReports:
         """Rows of a 0/1 adjacency matrix, one for each of ``users`` (default: all nodes), to reported lists.
 
-        A noisy list that would exceed ``max_entries`` in all is refused before anything is allocated.
+        More than ``max_entries`` expected flips in all are refused before anything is allocated. The decision uses
+        public numbers only: a refusal that depended on somebody's degree would betray it.
         """
+        users = None if users is None else self._users(users)
+        starts = self._starts(np.arange(self.num_nodes) if users is None else users)
+        self._check_size(int(starts[-1]), max_entries)
         rows, columns, ids = self._entries(values, users)
-        starts = self._starts(ids)
-        self._check_size(int(starts[-1]), len(rows), max_entries)
         # The lists are laid end to end as one stream of bits; what is reported is the true ones XOR the flips.
         true = starts[rows] + self._rank(ids[rows], columns)
         flips = bernoulli_positions(int(starts[-1]), self.odds.low, self.odds.total, bits)
@@ -108,8 +110,8 @@ class AdjacencyResponse(Mechanism):
 
     def guarantee(self) -> Guarantee:
         """epsilon for one bit of one list."""
-        both = f"a relationship is reported by both endpoints and costs 2 epsilon = {2 * self.epsilon:g}"
-        once = "a relationship is reported once, by the endpoint of smaller id"
+        both = "a relationship is reported by both endpoints and costs twice this epsilon"
+        once = "a relationship is reported once, by the endpoint of smaller id, and costs this epsilon"
         unprotected = ("that the user took part", once if self.one_sided else both)
         return Guarantee.local(Unit.NEIGHBOUR_BIT, self.epsilon, unprotected=unprotected)
 
@@ -148,9 +150,9 @@ class AdjacencyResponse(Mechanism):
         return 1 << min(self.num_nodes - 1, 4096)
 
     def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
-        """Node 0's empty and full lists with each single bit changed."""
+        """Node 0's empty and full lists with one bit changed; bits are treated alike, so a few stand for all."""
         for base in (0.0, 1.0):
-            for bit in range(1, self.num_nodes):
+            for bit in range(1, min(self.num_nodes, 6)):
                 row = np.full(self.num_nodes, base)
                 row[0] = 0.0
                 other = row.copy()
@@ -167,13 +169,13 @@ class AdjacencyResponse(Mechanism):
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The true ones that are reported on, as row, column and the id of each row."""
         matrix = sp.csr_array(values)
-        ids = np.arange(self.num_nodes) if users is None else np.asarray(users, dtype=np.int64)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()  # the caller's matrix stays as it is
+            matrix.sum_duplicates()
+        ids = np.arange(self.num_nodes) if users is None else users
         if matrix.shape != (len(ids), self.num_nodes):
             expected = f"{len(ids)} rows of {self.num_nodes} bits"
             raise InvalidData("adjacency given to AdjacencyResponse", expected, " x ".join(map(str, matrix.shape)))
-        if ids.size and not 0 <= ids.min() <= ids.max() < self.num_nodes:
-            raise InvalidParameter("users", "AdjacencyResponse", f"node ids below {self.num_nodes}", "others")
-        matrix.sum_duplicates()
         rows = np.repeat(np.arange(len(ids)), np.diff(matrix.indptr))[matrix.data != 0]
         columns = matrix.indices[matrix.data != 0].astype(np.int64)
         if not np.isin(matrix.data, (0, 1)).all() or (columns == ids[rows]).any():
@@ -181,6 +183,13 @@ class AdjacencyResponse(Mechanism):
             raise InvalidData("adjacency given to AdjacencyResponse", "0 or 1, and 0 on the diagonal", found)
         asked = columns > ids[rows] if self.one_sided else np.ones(len(rows), dtype=bool)
         return rows[asked], columns[asked], ids
+
+    def _users(self, users: Any) -> NDArray[np.int64]:
+        ids = np.asarray(users)
+        integers = ids.ndim == 1 and (np.issubdtype(ids.dtype, np.integer) or not ids.size)
+        if not integers or (ids.size and not 0 <= ids.min() <= ids.max() < self.num_nodes):
+            raise InvalidParameter("users", "AdjacencyResponse", f"node ids below {self.num_nodes}", "others")
+        return ids.astype(np.int64)
 
     def _starts(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         lengths = self.num_nodes - 1 - (ids if self.one_sided else 0 * ids)
@@ -193,13 +202,12 @@ class AdjacencyResponse(Mechanism):
     def _unrank(self, user: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.int64]:
         return rank + user + 1 if self.one_sided else rank + (rank >= user)
 
-    def _check_size(self, num_bits: int, num_ones: int, max_entries: int) -> None:
-        expected = self.expected_entries(num_bits, num_ones)
+    def _check_size(self, num_bits: int, max_entries: int) -> None:
+        expected = num_bits * self.flip
         if expected <= max_entries:
             return
-        share = max(max_entries - num_ones, 1) / num_bits
-        feasible = math.log(1 / share - 1) if share < 0.5 else 0.0
-        allowed = f"at least {feasible:.2f} for {self.num_nodes} nodes and at most {max_entries:,} reported neighbours"
-        raise InvalidParameter(
-            "epsilon", "AdjacencyResponse", allowed, f"{self.epsilon:g}, which reports about {expected:,.0f},"
-        )
+        share = max_entries / num_bits
+        feasible = math.log(1 / share - 1) if 0 < share < 0.5 else 0.0
+        allowed = f"at least {feasible:.2f} for {self.num_nodes} nodes and at most {max_entries:,} flipped bits"
+        found = f"{self.epsilon:g}, which flips about {expected:,.0f},"
+        raise InvalidParameter("epsilon", "AdjacencyResponse", allowed, found)

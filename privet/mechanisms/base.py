@@ -28,8 +28,8 @@ Distribution: TypeAlias = dict[Hashable, Enclosure]
 class Mechanism(ABC):
     """A randomiser that runs on one user's device, and what the server can make of its reports.
 
-    Formal guarantee: for any two inputs x, x' adjacent in the sense of ``guarantee()`` and any report r,
-    Pr[perturb(x) = r] <= exp(epsilon) Pr[perturb(x') = r] (+ delta), where the probabilities are those of the
+    Formal guarantee: for any two inputs x, x' adjacent in the sense of ``guarantee()`` and any set R of reports,
+    Pr[perturb(x) in R] <= exp(epsilon) Pr[perturb(x') in R] + delta, where the probabilities are those of the
     *program*, as ``exact_distribution`` states them in rational numbers.
     """
 

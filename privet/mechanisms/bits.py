@@ -55,6 +55,8 @@ class SeededBits(Bits):
     """
 
     def __init__(self, seed: int | np.random.Generator) -> None:
+        if not isinstance(seed, np.random.Generator) and (not isinstance(seed, int | np.integer) or seed < 0):
+            raise InvalidParameter("seed", "SeededBits", "an integer of at least 0 or a numpy Generator", seed)
         self._generator = np.random.default_rng(seed)
 
     def words(self, count: int) -> NDArray[np.uint64]:

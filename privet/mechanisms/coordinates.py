@@ -50,7 +50,7 @@ class CoordinateMechanism(Mechanism):
     def __post_init__(self) -> None:
         owner = type(self).__name__
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
-        check_count(self.dimension, "dimension", owner, 1)
+        object.__setattr__(self, "dimension", check_count(self.dimension, "dimension", owner, 1, (1 << 31) - 1))
         for name in ("low", "high"):
             object.__setattr__(self, name, _as_range(getattr(self, name), name, owner, self.dimension))
         with np.errstate(over="ignore"):
@@ -61,7 +61,7 @@ class CoordinateMechanism(Mechanism):
             found = f"low {self._low[column]:g} and high {self._high[column]:g} in column {column}"
             raise InvalidParameter("low, high", owner, "finite with low < high", found)
         if self.sample is not None:
-            check_count(self.sample, "sample", owner, 1, self.dimension)
+            object.__setattr__(self, "sample", check_count(self.sample, "sample", owner, 1, self.dimension))
         self._prepare()
 
     @classmethod
@@ -87,6 +87,10 @@ class CoordinateMechanism(Mechanism):
     @cached_property
     def _high(self) -> NDArray[np.float64]:
         return np.broadcast_to(np.asarray(self.high, dtype=np.float64), (self.dimension,))
+
+    @cached_property
+    def _middle(self) -> NDArray[np.float64]:
+        return self._low + (self._high - self._low) / 2
 
     @abstractmethod
     def _prepare(self) -> None:
@@ -124,7 +128,8 @@ class CoordinateMechanism(Mechanism):
 
     def in_alphabet(self, symbols: NDArray[np.signedinteger]) -> NDArray[np.bool_]:
         """Which of the symbols a device could have sent."""
-        return np.asarray(np.abs(symbols.astype(np.int64)) <= self.largest_symbol)
+        wide = symbols.astype(np.int64)
+        return np.asarray((-self.largest_symbol <= wide) & (wide <= self.largest_symbol))
 
     def perturb(self, values: Any, bits: Bits) -> Reports:
         """Sample m coordinates for each row of a dense or CSR matrix and draw a symbol for each."""
@@ -139,6 +144,11 @@ class CoordinateMechanism(Mechanism):
         if reports.dimension != self.dimension or reports.symbols.shape[1] != self.sampled:
             found = f"{reports.symbols.shape[1]} of {reports.dimension}"
             raise InvalidReports(f"reports for {owner}", f"{self.sampled} of {self.dimension} coordinates", found)
+        if reports.symbols.dtype != self._dtype or (reports.indices is None) != (self.sampled == self.dimension):
+            named = "without" if self.sampled == self.dimension else "with"
+            raise InvalidReports(
+                f"reports for {owner}", f"{self._dtype} symbols {named} indices", reports.symbols.dtype
+            )
         strange = ~self.in_alphabet(reports.symbols).all(axis=1)
         if strange.any():
             row = int(np.argmax(strange))
@@ -148,7 +158,7 @@ class CoordinateMechanism(Mechanism):
     def estimate(self, reports: Reports) -> AffineFeatures:
         """x', unbiased; a coordinate that was not sampled is at the middle of its range."""
         symbols = self.validate(reports).to_sparse()
-        return AffineFeatures(symbols, self._scale, (self._low + self._high) / 2)
+        return AffineFeatures(symbols, self._scale, self._middle)
 
     def guarantee(self) -> Guarantee:
         """epsilon-LDP of the feature vector, whichever coordinates differ."""
@@ -194,10 +204,13 @@ class CoordinateMechanism(Mechanism):
         return int(math.comb(self.dimension, self.sampled) * self.num_symbols**self.sampled)
 
     def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
-        """All pairs of corners of the domain and its middle: a symbol's chance is extreme at the ends of the range."""
-        corners = itertools.product(*zip(self._low.tolist(), self._high.tolist(), strict=True))
-        middle = tuple(((self._low + self._high) / 2).tolist())
-        return itertools.permutations([*corners, middle], 2)
+        """All pairs of corners of the domain and its middle: a symbol's chance is extreme at the ends of the range.
+
+        Coordinates are treated alike, so beyond four dimensions the two opposite corners stand for all.
+        """
+        ends = list(zip(self._low.tolist(), self._high.tolist(), strict=True))
+        corners = itertools.product(*ends) if self.dimension <= 4 else zip(*ends, strict=True)
+        return itertools.permutations([*corners, tuple(self._middle.tolist())], 2)
 
     def report_key(self, reports: Reports, row: int) -> Hashable:
         """The coordinates and their symbols."""

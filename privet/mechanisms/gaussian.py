@@ -21,9 +21,11 @@ __all__ = ["AnalyticGaussian", "analytic_sigma"]
 
 _FINE = 64.0  # the grid is made fine enough that sigma is at least this many steps
 _LEAST_SIGMA = 4.0
+_MOST_EPSILON = 40.0  # the ends of the table cost e^epsilon times their probability
 _RESOLUTION = 1 << 52
 _TABLE_WIDTH = 10.0  # in sigmas; noise beyond it has a probability below 2e-23
-_DENSITY_ERROR = 1e-13  # bounds the relative floating-point error of the density
+_DENSITY_ERROR = 3e-14  # bounds the relative floating-point error of the density: a few ulp of an exponent up to 50
+_SUMMED = 20_000.0  # up to this sigma the hockey-stick is summed point by point
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +52,10 @@ class AnalyticGaussian(AdditiveNoise):
         owner = type(self).__name__
         if not (isinstance(self.delta, float) and 0 < self.delta < 1):
             raise InvalidParameter("delta", owner, "a number between 0 and 1, both excluded", self.delta)
+        if self.epsilon > _MOST_EPSILON:
+            raise InvalidParameter("epsilon", owner, f"at most {_MOST_EPSILON:g} (finite precision)", self.epsilon)
         if self.steps is not None:
-            check_count(self.steps, "steps", owner, 1, 1 << 20)
+            object.__setattr__(self, "steps", check_count(self.steps, "steps", owner, 1, 1 << 20))
         _ = self.sigma
 
     def _best_sample(self) -> int:
@@ -70,9 +74,10 @@ class AnalyticGaussian(AdditiveNoise):
         """In grid steps: the smallest (to 1e-4) whose delta, with the table's error, is at most ``delta``."""
         start = self.grid_steps * math.sqrt(self.sampled) * analytic_sigma(self.epsilon, self.delta)
         low, high = max(_LEAST_SIGMA, 0.98 * start), max(_LEAST_SIGMA, 1.02 * start)
-        if start > 1e7 or self._delta_of(high) > self.delta:
-            expected = "large enough for noise of finite precision (together with delta, dimension and steps)"
-            raise InvalidParameter("epsilon", type(self).__name__, expected, f"{self.epsilon:g} with {self.delta:g}")
+        if start > 1e9 or self._delta_of(high) > self.delta:
+            expected = f"within reach of finite precision for {self.sampled} coordinates; a larger delta helps"
+            found = f"epsilon {self.epsilon:g} with delta {self.delta:g}"
+            raise InvalidParameter("epsilon, delta", type(self).__name__, expected, found)
         while high / low > 1.0001:
             middle = math.sqrt(low * high)
             low, high = (middle, high) if self._delta_of(middle) > self.delta else (low, middle)
@@ -84,7 +89,7 @@ class AnalyticGaussian(AdditiveNoise):
         rounding = count * ((2 * _table_radius(sigma) + 1) / _RESOLUTION + 2 * _DENSITY_ERROR)
         tail = count * 2 * math.exp(float(log_ndtr(-_TABLE_WIDTH)))
         ideal = _hockey_stick(math.sqrt(count) * sigma, count * self.grid_steps, self.epsilon - rounding)
-        return ideal + rounding + (1 + math.exp(min(self.epsilon, 700.0))) * tail
+        return ideal + rounding + (1 + math.exp(self.epsilon)) * tail
 
     def guarantee(self) -> Guarantee:
         """(epsilon, delta)-LDP of the feature vector."""
@@ -139,18 +144,12 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
 
     Phi(1 / (2 sigma) - epsilon sigma) - e^epsilon Phi(-1 / (2 sigma) - epsilon sigma) = delta.
     """
-
-    def excess(sigma: float) -> float:
-        half, drift = 1 / (2 * sigma), epsilon * sigma
-        first, second = float(log_ndtr(half - drift)), float(log_ndtr(-half - drift))
-        return math.exp(first) * -math.expm1(epsilon + second - first) - delta
-
     low, high = 1e-3, 1.0
-    while excess(high) > 0:
+    while _real_delta(high, epsilon) > delta:
         high *= 2
     while high / low > 1 + 1e-12:
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+        low, high = (middle, high) if _real_delta(middle, epsilon) > delta else (low, middle)
     return high
 
 
@@ -164,10 +163,30 @@ def _density(points: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
 
 
 def _hockey_stick(sigma: float, shift: int, epsilon: float) -> float:
-    """delta(epsilon) between the discrete Gaussian of parameter sigma shifted by ``shift``, and itself."""
+    """An upper bound of delta(epsilon) between the discrete Gaussian of parameter sigma, shifted, and itself.
+
+    delta is the sum over the integers of g = max(0, density(y - shift) (1 - exp(epsilon - loss(y)))). For a large sigma
+    it is bounded by the integral of g, the delta of real Gaussian noise, plus the maximum of g: g is log-concave, so
+    it rises once and falls once.
+    """
+    if sigma > _SUMMED:
+        start = epsilon * sigma**2 / shift + shift / 2
+        points = start + np.linspace(0.0, 6 * sigma + shift, 4001)
+        peak = float(_gain(points, sigma, shift, epsilon).max())
+        return (_real_delta(sigma / shift, epsilon) + 1.01 * peak) * (1 + 1e-9)
     first = math.floor(epsilon * sigma**2 / shift + shift / 2) + 1
     last = first + math.ceil(12 * sigma) + max(0, shift - first)
     points = np.arange(first, last + 1, dtype=np.float64)
+    return float(_gain(points, sigma, shift, epsilon).sum()) * (1 + 1e-9)
+
+
+def _gain(points: NDArray[np.float64], sigma: float, shift: int, epsilon: float) -> NDArray[np.float64]:
     loss = (2 * points * shift - shift**2) / (2 * sigma**2)
-    gained = _density(points - shift, sigma) * -np.expm1(epsilon - loss)
-    return float(np.maximum(gained, 0.0).sum()) * (1 + 1e-9)
+    return np.maximum(_density(points - shift, sigma) * -np.expm1(epsilon - loss), 0.0)
+
+
+def _real_delta(sigma: float, epsilon: float) -> float:
+    """delta(epsilon) of real Gaussian noise at sensitivity 1."""
+    half, drift = 1 / (2 * sigma), epsilon * sigma
+    first, second = float(log_ndtr(half - drift)), float(log_ndtr(-half - drift))
+    return math.exp(first) * -math.expm1(epsilon + second - first)

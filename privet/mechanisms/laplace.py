@@ -31,7 +31,8 @@ class Laplace(AdditiveNoise):
     has the smallest variance and grows with d.
 
     Formal guarantee: epsilon-LDP. The noise is drawn by the exact sampler of Canonne, Kamath and Steinke (2020),
-    which needs uniform integers only; clipping the noisy value is post-processing.
+    which needs uniform integers only; clipping the noisy value is post-processing. Its running time depends on the
+    noise it draws: a device should not let an observer time it.
     """
 
     name = "laplace"
@@ -39,7 +40,7 @@ class Laplace(AdditiveNoise):
 
     def _prepare(self) -> None:
         owner = type(self).__name__
-        check_count(self.steps, "steps", owner, 1, 1 << 20)
+        object.__setattr__(self, "steps", check_count(self.steps, "steps", owner, 1, 1 << 20))
         if not 2 <= self.scale <= 1 << 44:
             least, most = self.steps / (1 << 44), self.steps
             expected = f"such that the share of one symbol lies between {least:.2g} and {most} (finite precision)"

@@ -45,7 +45,7 @@ class RandomizedResponse(Mechanism):
     def __post_init__(self) -> None:
         owner = type(self).__name__
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
-        check_count(self.classes, "classes", owner, 2)
+        object.__setattr__(self, "classes", check_count(self.classes, "classes", owner, 2, 1 << 30))
         _ = self.odds
 
     @cached_property
@@ -77,12 +77,14 @@ class RandomizedResponse(Mechanism):
         """One class for each label."""
         labels = self._labels(values)
         reported = answer(labels, np.int64(self.classes), self.odds.high, self.odds.low, bits)
-        return Reports(1, reported[:, None].astype(np.min_scalar_type(-self.classes)))
+        return Reports(1, reported[:, None].astype(self._dtype))
 
     def validate(self, reports: Reports) -> Reports:
         """The reports, if every one names a class."""
-        if reports.symbols.shape[1] != 1:
+        if reports.dimension != 1 or reports.indices is not None:
             raise InvalidReports("label reports", "one symbol wide", reports.symbols.shape[1])
+        if reports.symbols.dtype != self._dtype:
+            raise InvalidReports("label reports", f"{self._dtype} symbols", reports.symbols.dtype)
         strange = (reports.symbols[:, 0] < 0) | (reports.symbols[:, 0] >= self.classes)
         if strange.any():
             row = int(np.argmax(strange))
@@ -110,7 +112,7 @@ class RandomizedResponse(Mechanism):
 
     def variance(self, values: ArrayLike) -> NDArray[np.float64]:
         """Pr (1 - Pr) / (p - q)^2 of each class, N x c."""
-        chance = self.transition[self._labels(values)]
+        chance = np.where(self._labels(values)[:, None] == np.arange(self.classes), self.keep, self.flip)
         return np.asarray(chance * (1 - chance) / (self.keep - self.flip) ** 2)
 
     def exact_distribution(self, value: Any) -> Distribution:
@@ -125,12 +127,16 @@ class RandomizedResponse(Mechanism):
         return self.classes
 
     def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
-        """All pairs of classes."""
-        return itertools.permutations(range(self.classes), 2)
+        """The first two classes, either way: classes are treated alike, and all pairs where they are few."""
+        return itertools.permutations(range(min(self.classes, 16)), 2)
 
     def report_key(self, reports: Reports, row: int) -> Hashable:
         """The reported class."""
         return int(reports.symbols[row, 0])
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        return np.min_scalar_type(-self.classes)
 
     def _labels(self, values: ArrayLike) -> NDArray[np.int64]:
         labels = np.atleast_1d(np.asarray(values))
@@ -141,7 +147,7 @@ class RandomizedResponse(Mechanism):
         if outside.any():
             row = int(np.argmax(outside))
             expected = f"classes in [0, {self.classes})"
-            raise InvalidData("labels given to RandomizedResponse", expected, f"{labels[row]} in row {row}")
+            raise InvalidData("labels given to RandomizedResponse", expected, f"another value in row {row}")
         return labels.astype(np.int64)
 
 

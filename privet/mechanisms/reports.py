@@ -88,7 +88,8 @@ class Reports:
     def from_bytes(cls, data: bytes) -> Reports:
         """Read what :meth:`to_bytes` wrote; anything else is an InvalidReports error."""
         kind, code, sampled, users, count, dimension = _read_header(data)
-        if kind != 0 or code >= len(_SYMBOL_TYPES) or sampled > 1 or dimension >= 1 << 31:
+        plausible = 1 <= count <= dimension < 1 << 31 and users <= len(data)
+        if kind != 0 or code >= len(_SYMBOL_TYPES) or sampled > 1 or not plausible:
             raise InvalidReports("report header", "that of symbol reports", data[: _HEADER.size].hex())
         dtype = _SYMBOL_TYPES[code]
         size = users * count
@@ -106,7 +107,7 @@ class Reports:
 class NeighbourReports:
     """Each user's reported neighbours, as CSR without values: row i lists what user ``users[i]`` reported.
 
-    ``users`` is None when row i is user i.
+    ``users`` is None when row i is user i. That a user reports once is for the collector to see to.
     """
 
     num_nodes: int
@@ -116,7 +117,9 @@ class NeighbourReports:
 
     def __post_init__(self) -> None:
         rows = len(self.indptr) - 1
-        if rows < 0 or self.indptr[0] != 0 or self.indptr[-1] != len(self.indices) or (np.diff(self.indptr) < 0).any():
+        # Compared and not subtracted: differences of hostile pointers wrap around.
+        falls = (self.indptr[1:] < self.indptr[:-1]).any()
+        if rows < 0 or self.indptr[0] != 0 or self.indptr[-1] != len(self.indices) or falls:
             raise InvalidReports("neighbour reports' row starts", "a CSR index pointer", "another array")
         if self.users is None and rows != self.num_nodes:
             raise InvalidReports("neighbour reports", f"one list for each of {self.num_nodes} nodes", f"{rows} lists")
@@ -165,7 +168,7 @@ class NeighbourReports:
     def from_bytes(cls, data: bytes) -> NeighbourReports:
         """Read what :meth:`to_bytes` wrote; anything else is an InvalidReports error."""
         kind, code, named, rows, size, num_nodes = _read_header(data)
-        if kind != 1 or code != 0 or named > 1 or num_nodes >= 1 << 31:
+        if kind != 1 or code != 0 or named > 1 or num_nodes >= 1 << 31 or max(rows, size) > len(data):
             raise InvalidReports("report header", "that of neighbour reports", data[: _HEADER.size].hex())
         expected = _HEADER.size + 8 * rows * named + 8 * (rows + 1) + 4 * size
         if len(data) != expected:

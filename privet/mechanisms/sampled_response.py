@@ -34,8 +34,8 @@ class SampledResponse(Mechanism):
     """Answer ``sample`` = m of d categorical features by randomised response with eps_x each.
 
     ``fill="uniform"`` is the paper's GRR-FS: the other d - m features are reported uniformly at random, so a report is
-    d symbols long. ``fill="none"`` reports the m answers and nothing else: the same guarantee, a smaller variance, and
-    O(m) a user.
+    d symbols long. ``fill="none"`` reports the m answers and nothing else: the same guarantee, a smaller variance
+    summed over a feature's categories, and O(m) a user.
 
     Formal guarantee: (m eps_x)-LDP of the feature vector, exactly. The paper's Theorem 1 claims
     ln(1 + (m/d) (e^(m eps_x) - 1)) by amplification through sampling, but a user's own features are what is
@@ -55,12 +55,11 @@ class SampledResponse(Mechanism):
         owner = type(self).__name__
         budget = check_epsilon(self.epsilon_per_feature, owner, name="epsilon_per_feature")
         object.__setattr__(self, "epsilon_per_feature", budget)
-        object.__setattr__(self, "categories", tuple(self.categories))
+        counts = (check_count(c, f"categories[{i}]", owner, 2, 1 << 20) for i, c in enumerate(self.categories))
+        object.__setattr__(self, "categories", tuple(counts))
         if not self.categories:
             raise InvalidParameter("categories", owner, "one count for each feature", "none")
-        for column, count in enumerate(self.categories):
-            check_count(count, f"categories[{column}]", owner, 2, 1 << 20)
-        check_count(self.sample, "sample", owner, 1, self.dimension)
+        object.__setattr__(self, "sample", check_count(self.sample, "sample", owner, 1, self.dimension))
         if self.fill not in ("uniform", "none"):
             raise InvalidParameter("fill", owner, "'uniform' or 'none'", self.fill)
         _ = self._high
@@ -68,7 +67,10 @@ class SampledResponse(Mechanism):
     @classmethod
     def for_schema(cls, schema: Schema, epsilon: float, *, sample: int, **parameters: Any) -> SampledResponse:
         """The mechanism for a categorical schema with a total (true) budget of ``epsilon``."""
-        share = check_epsilon(epsilon, cls.__name__) / sample
+        count = check_count(sample, "sample", cls.__name__, 1, schema.dimension)
+        share = check_epsilon(epsilon, cls.__name__) / count
+        while count * share > epsilon:  # never more than was asked for, not even by rounding
+            share = math.nextafter(share, 0.0)
         return cls(epsilon_per_feature=share, categories=schema.categories, sample=sample, **parameters)
 
     @property
@@ -90,7 +92,7 @@ class SampledResponse(Mechanism):
 
     @cached_property
     def _odds(self) -> dict[int, Odds]:
-        share = Fraction(self.epsilon) / self.sample
+        share = Fraction(check_epsilon(self.epsilon, type(self).__name__)) / self.sample
         return {c: odds(share, type(self).__name__, lows=c - 1) for c in sorted(set(self.categories))}
 
     @cached_property
@@ -135,6 +137,10 @@ class SampledResponse(Mechanism):
         if reports.dimension != self.dimension or reports.symbols.shape[1] != width:
             found = f"{reports.symbols.shape[1]} of {reports.dimension}"
             raise InvalidReports("reports for SampledResponse", f"{width} of {self.dimension} features", found)
+        if reports.symbols.dtype != self._dtype or (reports.indices is None) != (width == self.dimension):
+            named = "without" if width == self.dimension else "with"
+            expected = f"{self._dtype} symbols {named} indices"
+            raise InvalidReports("reports for SampledResponse", expected, reports.symbols.dtype)
         strange = ((reports.symbols < 0) | (reports.symbols >= self._counts[reports.coordinates])).any(axis=1)
         if strange.any():
             row = int(np.argmax(strange))
@@ -184,9 +190,9 @@ class SampledResponse(Mechanism):
 
         That sum is the elementary symmetric polynomial of degree m in a_i = Pr[answer i] c_i, over C(d, m) prod c_i.
         """
-        codes = np.clip(gather(self._codes(values), self.validate(reports).indices), 0, None).astype(np.int64)
+        columns = self.validate(reports).coordinates
+        codes = np.clip(gather(self._codes(values), reports.indices), 0, self._counts[columns] - 1).astype(np.int64)
         same = reports.symbols == codes
-        columns = reports.coordinates
         answers = np.where(same, self.keep[columns], self.flip[columns])
         subsets = math.log(math.comb(self.dimension, self.sample))
         if self.fill == "none":

@@ -51,7 +51,7 @@ def sample_coordinates(users: int, dimension: int, count: int, bits: Bits) -> ND
     return picks.astype(np.int32)
 
 
-def as_matrix(values: object, dimension: int, owner: str) -> Matrix:
+def as_matrix(values: Any, dimension: int, owner: str) -> Matrix:
     """``values`` as a CSR or dense N x d matrix of floats without NaN."""
     matrix: Any
     if sp.issparse(values):
@@ -62,9 +62,12 @@ def as_matrix(values: object, dimension: int, owner: str) -> Matrix:
         stored = matrix.data
     else:
         try:
+            if np.iscomplexobj(values) or np.ma.isMaskedArray(values):
+                raise TypeError
             matrix = np.atleast_2d(np.asarray(values, dtype=np.float64))
         except (TypeError, ValueError):
-            raise InvalidData(f"values given to {owner}", "a numeric matrix", type(values).__name__) from None
+            expected = "a matrix of real numbers without a mask"
+            raise InvalidData(f"values given to {owner}", expected, type(values).__name__) from None
         stored = matrix
     if matrix.ndim != 2 or matrix.shape[1] != dimension:
         shape = " x ".join(map(str, matrix.shape))

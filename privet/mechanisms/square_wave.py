@@ -44,7 +44,7 @@ class HDS(SlidingWindow):
         """The paper's output: the reported value where sampled, the middle of the range elsewhere. Biased."""
         symbols = self.validate(reports).to_sparse()
         # One step of the window is 1/steps of the range, and symbols count half steps.
-        return AffineFeatures(symbols, (self._high - self._low) / (2 * self.steps), (self._low + self._high) / 2)
+        return AffineFeatures(symbols, (self._high - self._low) / (2 * self.steps), self._middle)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,7 +54,8 @@ class SlidingWindow(CoordinateMechanism):
         return odds(self.share, type(self).__name__, highs=self.window, lows=self.steps)
 
     def _prepare(self) -> None:
-        check_count(self.steps, "steps", type(self).__name__, 1, 1 << 14)
+        object.__setattr__(self, "steps", check_count(self.steps, "steps", type(self).__name__, 1, 1 << 14))
+        odds(self.share, type(self).__name__)  # refuses an extreme budget before the window is computed from it
         _ = self.odds
 
     @property
@@ -75,7 +76,8 @@ class SlidingWindow(CoordinateMechanism):
     def in_alphabet(self, symbols: NDArray[np.signedinteger]) -> NDArray[np.bool_]:
         """Symbols have the parity of the last cell's."""
         wide = symbols.astype(np.int64)
-        return np.asarray((np.abs(wide) <= self.largest_symbol) & ((wide - self.largest_symbol) % 2 == 0))
+        inside = (-self.largest_symbol <= wide) & (wide <= self.largest_symbol)
+        return np.asarray(inside & ((wide - self.largest_symbol) % 2 == 0))
 
     def _draw(self, positions: NDArray[np.float64], bits: Bits) -> NDArray[np.int64]:
         starts = randomized_rounding(positions, self.steps, bits)

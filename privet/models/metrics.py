@@ -18,6 +18,7 @@ def accuracy(logits: Tensor, labels: Tensor) -> float:
     """
     if len(labels) == 0 or len(labels) != len(logits):
         raise InvalidData("labels", f"one for each of {len(logits)} rows, and at least one", len(labels))
+    _check_numbers(logits)
     return int((logits.argmax(1) == labels).sum()) / len(labels)
 
 
@@ -29,7 +30,15 @@ def roc_auc(positive: Tensor, negative: Tensor) -> float:
     """
     if positive.numel() == 0 or negative.numel() == 0:
         raise InvalidData("scores", "at least one link and one non-link", f"{len(positive)} and {len(negative)}")
+    _check_numbers(positive)
+    _check_numbers(negative)
     ordered = negative.sort().values
     below = torch.searchsorted(ordered, positive, right=False).sum()
     not_above = torch.searchsorted(ordered, positive, right=True).sum()
     return int(below + not_above) / (2 * positive.numel() * negative.numel())
+
+
+def _check_numbers(scores: Tensor) -> None:
+    """A diverged model's NaN would be ranked first, and so look perfect."""
+    if scores.isnan().any():
+        raise InvalidData("scores", "numbers", "NaN")

@@ -65,9 +65,10 @@ class Guarantee:
         check_epsilon(self.epsilon, "Guarantee", allow_zero=True)
         if self.published_epsilon is not None:
             check_epsilon(self.published_epsilon, "Guarantee", name="published_epsilon", allow_zero=True)
-        if not 0 <= self.delta <= 1:
+        if not isinstance(self.delta, Real) or not 0 <= self.delta <= 1:
             raise InvalidParameter("delta", "Guarantee", "a number in [0, 1]", self.delta)
-        object.__setattr__(self, "unprotected", tuple(self.unprotected))
+        unprotected = (self.unprotected,) if isinstance(self.unprotected, str) else tuple(self.unprotected)
+        object.__setattr__(self, "unprotected", unprotected)
 
     @classmethod
     def local(cls, unit: Unit, epsilon: float, delta: float = 0.0, **rest: Any) -> Guarantee:
@@ -89,11 +90,15 @@ class Guarantee:
         return math.exp(self.epsilon) if self.epsilon < 700 else math.inf
 
     def in_words(self) -> str:
-        """One sentence for the person whose data it is."""
-        factor = f"{self.odds():.3g}" if math.isfinite(self.odds()) else f"e^{self.epsilon:g}"
-        who = "An observer of the report" if self.model == "local" else "An observer of the released model"
-        failure = f", except with probability {self.delta:g}" if self.delta else ""
-        return f"{who} can multiply their odds about the {self.unit} by at most {factor}{failure}."
+        """One sentence for the person whose data it is; the factor is rounded up."""
+        factor = _round_up(self.odds()) if math.isfinite(self.odds()) else f"e^{self.epsilon:g}"
+        seen = "report" if self.model == "local" else "released model"
+        if not self.delta:
+            return f"An observer of the {seen} can multiply their odds about the {self.unit} by at most {factor}."
+        return (
+            f"Whatever an observer looks for in the {seen} is at most {factor} times as likely as it would be with "
+            f"another {self.unit}, plus {self.delta:g}."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -106,14 +111,14 @@ class Guarantee:
             return cls(**values)
         except TypeError:
             expected = "an object with model, unit, adjacency, epsilon, delta, published_epsilon, unprotected"
-            raise InvalidParameter("values", "Guarantee.from_dict", expected, sorted(values)) from None
+            raise InvalidParameter("values", "Guarantee.from_dict", expected, values) from None
 
 
 def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
     """Sequential composition of guarantees of one unit; mixing units, models or adjacencies is an error."""
     parts = list(guarantees)
-    if not parts:
-        raise InvalidParameter("guarantees", "compose", "at least one guarantee", "none")
+    if not parts or not all(isinstance(part, Guarantee) for part in parts):
+        raise InvalidParameter("guarantees", "compose", "at least one guarantee", parts or "none")
     return reduce(add, parts)
 
 
@@ -161,8 +166,17 @@ def _sum(guarantees: Iterable[Guarantee], unit: str, adjacency: str) -> Guarante
     )
 
 
+def _round_up(value: float) -> str:
+    """Three significant digits, never less than the value."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return f"{math.ceil(value / unit - 1e-9) * unit:.6g}"
+
+
 def _sum_up(values: list[float]) -> float:
     """The sum, rounded towards infinity where it is not exact."""
-    total = math.fsum(values)
+    try:
+        total = math.fsum(values)
+    except OverflowError:
+        raise InvalidParameter("epsilon", "Guarantee", "finite after composition", "a sum beyond all numbers") from None
     exact = sum(map(Fraction, values))
     return total if Fraction(total) >= exact else math.nextafter(total, math.inf)

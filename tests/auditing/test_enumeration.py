@@ -3,12 +3,16 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from privet.auditing import audit
 from privet.errors import InvalidParameter
 from privet.mechanisms import HDS, AdjacencyResponse, MultiBit, RandomizedResponse, SampledResponse
+from privet.mechanisms.odds import odds
 
 RESPONSE = RandomizedResponse(epsilon=1.0, classes=3)
 
@@ -61,6 +65,31 @@ def test_probabilities_must_sum_to_one() -> None:
 def test_domains_too_large_to_list_are_refused(mechanism) -> None:
     with pytest.raises(InvalidParameter, match="small enough to list"):
         audit(mechanism)
+
+
+def test_values_that_print_alike_are_told_apart() -> None:
+    class Overspending(MultiBit):
+        odds = cached_property(lambda self: odds(5 * self.share, "Overspending"))
+
+    broken = Overspending(epsilon=1.0, dimension=2, low=0.0, high=1.0)
+    one, two = sp.csr_array([[0.0, 1.0]]), sp.csr_array([[1.0, 0.0]])
+    assert repr(one) == repr(two)
+    assert not audit(broken, pairs=[(one, two), (two, one)]).holds
+    wide = MultiBit(epsilon=1.0, dimension=1500, low=0.0, high=1.0)
+    changed = np.zeros(1500)
+    changed[700] = 1.0
+    assert audit(wide, pairs=[(np.zeros(1500), changed)]).epsilon == pytest.approx(1.0)
+
+
+def test_many_dimensions_do_not_mean_many_pairs() -> None:
+    result = audit(MultiBit(epsilon=1.0, dimension=30, low=0.0, high=1.0))
+    assert result.holds
+    assert result.num_pairs == 6
+
+
+def test_an_absurd_claim_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="at most 1000"):
+        audit(RESPONSE, replace(RESPONSE.guarantee(), epsilon=1e7))
 
 
 def test_no_pairs_are_refused() -> None:

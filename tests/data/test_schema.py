@@ -72,11 +72,23 @@ GOOD = json.loads(Schema.numeric(2, 0, 1, classes=2).to_json())
         json.dumps(GOOD | {"features": [{"interval": ["a", 0], "repeat": 1}]}),
         json.dumps(GOOD | {"features": [{"categories": "2", "repeat": 1}]}),
         json.dumps(GOOD | {"classes": "two"}),
+        json.dumps(GOOD | {"version": True}),
+        json.dumps(GOOD | {"features": [{"interval": [0, 10**400], "repeat": 1}]}),
+        json.dumps(GOOD | {"features": [{"interval": [0, 1], "repeat": 10**7}] * 40}),
+        '{"version": ' + "1" * 5000 + "}",
     ],
 )  # fmt: skip
 def test_bad_documents_end_in_one_sentence(document: str) -> None:
     with pytest.raises(PrivetError, match=r"^The .* instead\.$"):
         Schema.from_json(document)
+
+
+def test_equal_schemas_have_equal_json() -> None:
+    assert Interval(0, 1) == Interval(0.0, 1.0)
+    assert Schema((Interval(0, 1),)).to_json() == Schema((Interval(0.0, 1.0),)).to_json()
+    assert Schema.from_json(Schema.categorical(np.array([2, 3])).to_json()).categories == (2, 3)
+    with pytest.raises(InvalidParameter, match="low < high"):
+        Interval("a", 1)  # type: ignore[arg-type]
 
 
 def test_numpy_integers_are_integers() -> None:

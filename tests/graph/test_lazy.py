@@ -148,3 +148,14 @@ def test_errors_say_what_and_where() -> None:
         lazy.propagate(operator, 1).rows(np.array([0, 1, 2, 3])).propagate(operator, 1)
     with pytest.raises(InvalidData, match=r"column 1 must be finite\. Got np.float64\(inf\)"):
         LazyFeatures.from_affine(AffineFeatures(sp.csr_array((4, 2)), np.array([1.0, np.inf]), np.ones(2)))
+
+
+def test_rows_take_ids_or_a_mask_and_nothing_else() -> None:
+    features = LazyFeatures.from_dense(torch.arange(10.0).reshape(5, 2))
+    mask = torch.tensor([False, False, False, True, True])
+    assert torch.equal(features.rows(mask).dense(), features.dense()[mask])
+    assert torch.equal(features.rows(mask.numpy()).dense(), features.dense()[mask])
+    for wrong in (torch.tensor([2.7]), torch.tensor([True, False]), torch.tensor([[1]])):
+        with pytest.raises(InvalidParameter, match="ids or a mask over 5 rows"):
+            features.rows(wrong)
+    assert repr(features) == "LazyFeatures(5 x 2)"

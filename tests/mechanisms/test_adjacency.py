@@ -35,7 +35,7 @@ def test_flips_have_the_stated_rate_among_edges_and_others(one_sided: bool) -> N
 def test_both_ends_report_independently_and_the_relationship_costs_twice() -> None:
     two = AdjacencyResponse(epsilon=1.0, num_nodes=100)
     assert two.relationship_epsilon == 2.0
-    assert any("costs 2 epsilon = 2" in text for text in two.guarantee().unprotected)
+    assert any("costs twice this epsilon" in text for text in two.guarantee().unprotected)
     one = AdjacencyResponse(epsilon=1.0, num_nodes=100, one_sided=True)
     assert one.relationship_epsilon == 1.0
     reported = two.perturb(ring(100), SeededBits(0)).to_sparse().toarray()
@@ -64,10 +64,26 @@ def test_cost_is_that_of_edges_and_flips() -> None:
 
 def test_a_noisy_graph_that_would_not_fit_is_refused_before_it_is_made() -> None:
     mechanism = AdjacencyResponse(epsilon=1.0, num_nodes=1_000_000)
-    with pytest.raises(InvalidParameter, match=r"at least 7\.\d\d for 1000000 nodes .* reports about 268,94\d"):
+    with pytest.raises(InvalidParameter, match=r"at least 7\.\d\d for 1000000 nodes .* flips about 268,94\d"):
         mechanism.perturb(sp.csr_array((1_000_000, 1_000_000)), SeededBits(0))
-    with pytest.raises(InvalidParameter, match="at most 10 reported neighbours"):
+    with pytest.raises(InvalidParameter, match="at most 10 flipped bits"):
         AdjacencyResponse(epsilon=1.0, num_nodes=30).perturb(ring(30), SeededBits(0), max_entries=10)
+
+
+def test_a_refusal_does_not_depend_on_anybodys_degree() -> None:
+    mechanism = AdjacencyResponse(epsilon=6.0, num_nodes=2000)
+    row = np.zeros((1, 2000))
+    for degree in (0, 5, 6, 1999):
+        row[0, 1 : degree + 1] = 1
+        mechanism.perturb(row, SeededBits(0), users=[0], max_entries=10)
+        with pytest.raises(InvalidParameter, match=r"flips about 5, instead\.$"):
+            mechanism.perturb(row, SeededBits(0), users=[0], max_entries=4)
+
+
+def test_the_callers_matrix_is_not_touched() -> None:
+    unsorted = sp.csr_array((np.ones(2), np.array([2, 1]), np.array([0, 2, 2, 2])), shape=(3, 3))
+    AdjacencyResponse(epsilon=1.0, num_nodes=3).perturb(unsorted, SeededBits(0))
+    assert unsorted.indices.tolist() == [2, 1]
 
 
 @pytest.mark.parametrize("values", [np.zeros((3, 4)), np.eye(4), np.full((4, 4), 0.5)])
@@ -81,8 +97,9 @@ def test_bad_parameters_and_reports() -> None:
         AdjacencyResponse(epsilon=1.0, num_nodes=1)
     with pytest.raises(InvalidParameter, match="'epsilon' parameter of AdjacencyResponse"):
         AdjacencyResponse(epsilon=0.0, num_nodes=4)
-    with pytest.raises(InvalidParameter, match="'users'"):
-        AdjacencyResponse(epsilon=1.0, num_nodes=4).perturb(np.zeros((1, 4)), SeededBits(0), users=np.array([4]))
+    for users in (np.array([4]), [0.7], [[0]]):
+        with pytest.raises(InvalidParameter, match="'users'"):
+            AdjacencyResponse(epsilon=1.0, num_nodes=4).perturb(np.zeros((1, 4)), SeededBits(0), users=users)
     both = AdjacencyResponse(epsilon=0.1, num_nodes=9).perturb(np.zeros((9, 9)), SeededBits(0))
     with pytest.raises(InvalidReports, match="larger ids only"):
         AdjacencyResponse(epsilon=0.1, num_nodes=9, one_sided=True).estimate(both)

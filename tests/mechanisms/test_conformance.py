@@ -297,6 +297,7 @@ def measured_weights(mechanism: Mechanism, value: float, rounding_draws: int) ->
     edges = np.unique(np.linspace(0, total - 1, 5000).astype(np.int64))
     keys, _ = reports_for(edges)
     weights: Counter = Counter()
+    found: list[tuple[object, int]] = []
     start = 0
     for left, right, before, after in zip(edges[:-1], edges[1:], keys[:-1], keys[1:], strict=True):
         if before == after:
@@ -308,8 +309,15 @@ def measured_weights(mechanism: Mechanism, value: float, rounding_draws: int) ->
             assert key in (before, after), "a third report between two probes: use more probes"
             low, high = (middle, high) if key == before else (low, middle)
         weights[before] += high - start
+        found.append((before, high - start))
         start = high
     weights[keys[-1]] += total - start
+    found.append((keys[-1], total - start))
+    boundaries, order = np.cumsum([length for _, length in found]), [key for key, _ in found]
+    # Draws at random must agree with the steps: a stretch of other reports of 1e-4 would be missed with chance e^-10.
+    draws = np.sort(np.random.default_rng(0).integers(total, size=100_000))
+    for draw, key in zip(draws.tolist(), reports_for(draws)[0], strict=True):
+        assert order[int(np.searchsorted(boundaries, draw, side="right"))] == key
     return weights
 
 
@@ -348,6 +356,16 @@ class LyingResponse(RandomizedResponse):
 
     def perturb(self, values, bits: Bits) -> Reports:
         return RandomizedResponse(epsilon=1.05 * self.epsilon, classes=self.classes).perturb(values, bits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HonestNowAndThen(MultiBit):
+    """Tells the truth on one draw in a thousand."""
+
+    def _draw(self, positions, bits: Bits):
+        draws = bits.below(self.odds.total, positions.shape)
+        usual = np.where(draws < self._thresholds(positions), 1, -1)
+        return np.where(draws % 1000 == 0, np.where(positions > 0.5, 1, -1), usual)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -391,6 +409,11 @@ def test_the_suite_refuses_a_program_that_differs_from_its_statement() -> None:
     }
     with pytest.raises(AssertionError):
         check_program_matches_distribution(LyingResponse(epsilon=3.0, classes=4), 2, SeededBits(0), alarm=1e-6)
+
+
+def test_the_suite_refuses_rare_honesty() -> None:
+    with pytest.raises(AssertionError):
+        measured_weights(HonestNowAndThen(epsilon=1.0, dimension=1, low=0.0, high=1.0), 0.3, 0)
 
 
 def test_the_suite_refuses_reports_that_are_impossible_under_another_input() -> None:

@@ -36,7 +36,7 @@ def build(kind: type, **changes: object):
         ({"low": [0, 0, 2]}, "in column 2 instead."),
         ({"low": [0, 0]}, "'low' parameter of KIND must be a number or 3 numbers. Got 2 numbers instead."),
         ({"low": "zero"}, "'low' parameter of KIND"),
-        ({"dimension": 0}, "'dimension' parameter of KIND must be an integer of at least 1. Got 0 instead."),
+        ({"dimension": 0}, "'dimension' parameter of KIND must be an integer from 1 to 2147483647. Got 0 instead."),
         ({"sample": 4}, "'sample' parameter of KIND must be an integer from 1 to 3. Got 4 instead."),
         ({"sample": 0}, "'sample' parameter of KIND must be an integer from 1 to 3. Got 0 instead."),
         ({"sample": 1.5}, "'sample' parameter of KIND must be an integer from 1 to 3. Got 1.5 instead."),
@@ -82,13 +82,23 @@ def test_values_outside_the_range_are_clipped_and_not_revealed(kind: type) -> No
 def test_reports_that_no_device_sends_are_refused(kind: type) -> None:
     mechanism = build(kind, sample=2)
     reports = mechanism.perturb(np.zeros((4, 3)), SeededBits(0))
-    symbols = reports.symbols.astype(np.int64)
-    symbols[2, 1] = mechanism.largest_symbol + 2
-    with pytest.raises(InvalidReports, match="row 2"):
-        mechanism.estimate(Reports(3, symbols, reports.indices))
-    symbols[2, 1] = reports.symbols[2, 1] + 1  # the wrong parity
-    with pytest.raises(InvalidReports, match="row 2"):
-        mechanism.estimate(Reports(3, symbols, reports.indices))
+    symbols = reports.symbols.copy()
+    extreme = np.iinfo(symbols.dtype)
+    strangers = [mechanism.largest_symbol + 2, -mechanism.largest_symbol - 2, extreme.min, extreme.max]
+    for stranger in [*strangers, reports.symbols[2, 1] + 1]:  # the last has the wrong parity
+        if not extreme.min <= stranger <= extreme.max:
+            continue
+        symbols[2, 1] = stranger
+        with pytest.raises(InvalidReports, match="row 2"):
+            mechanism.estimate(Reports(3, symbols, reports.indices))
+    for other in (np.int8, np.int64):
+        if other != reports.symbols.dtype:
+            with pytest.raises(InvalidReports, match="symbols with indices"):
+                mechanism.estimate(Reports(3, reports.symbols.astype(other), reports.indices))
+    everything = build(kind, sample=3).perturb(np.zeros((4, 3)), SeededBits(0))
+    named = Reports(3, everything.symbols, np.tile(np.arange(3, dtype=np.int32), (4, 1)))
+    with pytest.raises(InvalidReports, match="symbols without indices"):
+        build(kind, sample=3).estimate(named)
     with pytest.raises(InvalidReports, match="2 of 3 coordinates"):
         mechanism.estimate(build(kind, sample=1).perturb(np.zeros((4, 3)), SeededBits(0)))
 
@@ -100,6 +110,30 @@ def test_no_user_gives_no_report(kind: type) -> None:
     assert len(reports) == 0
     assert mechanism.estimate(reports).shape == (0, 3)
     assert Reports.from_bytes(reports.to_bytes()) == reports
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numpy_integers_become_plain_ones(kind: type) -> None:
+    import json
+
+    steps = {} if kind is MultiBit else {"steps": np.int16(64)}
+    mechanism = build(kind, dimension=np.int64(3), sample=np.int32(2), **steps)
+    assert json.loads(json.dumps(mechanism.to_dict()))["dimension"] == 3
+    plain = build(kind, dimension=3, sample=2, **{name: int(value) for name, value in steps.items()})
+    assert mechanism == plain
+    assert mechanism.perturb(np.zeros((2, 3)), SeededBits(0)) == plain.perturb(np.zeros((2, 3)), SeededBits(0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("epsilon", [1e7, 1e308])
+def test_absurd_budgets_end_in_one_sentence(kind: type, epsilon: float) -> None:
+    with pytest.raises(InvalidParameter, match="epsilon"):
+        build(kind, epsilon=epsilon, sample=1)
+
+
+def test_the_middle_of_a_huge_range_is_finite() -> None:
+    mechanism = MultiBit(epsilon=1.0, dimension=1, low=1.6e308, high=1.7e308)
+    assert np.isfinite(mechanism.estimate(mechanism.perturb([[1.65e308]], SeededBits(0))).offset).all()
 
 
 def test_for_schema_takes_the_declared_ranges() -> None:

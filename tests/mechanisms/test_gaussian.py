@@ -22,7 +22,7 @@ def test_analytic_sigma_solves_its_equation(epsilon: float, delta: float) -> Non
 @pytest.mark.parametrize("dimension", [1, 30, 5000])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-4), (1.0, 1e-4), (8.0, 1e-6)])
 def test_calibration_is_tight(dimension: int, epsilon: float, delta: float) -> None:
-    """The discrete noise needs at most 0.5 % more than real Gaussian noise would."""
+    """At these budgets the discrete noise needs at most 0.5 % more than real Gaussian noise would."""
     mechanism = AnalyticGaussian(epsilon=epsilon, delta=delta, dimension=dimension, low=0.0, high=1.0)
     ideal = math.sqrt(dimension) * analytic_sigma(epsilon, delta)
     assert 0.999 <= mechanism.sigma / mechanism.grid_steps / ideal <= 1.005
@@ -47,6 +47,28 @@ def test_a_bad_delta_is_refused(delta: float) -> None:
 def test_a_delta_beyond_the_tables_precision_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="finite precision"):
         AnalyticGaussian(epsilon=1.0, delta=1e-18, dimension=1, low=0.0, high=1.0)
+
+
+def test_the_bound_for_large_sigma_agrees_with_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    from privet.mechanisms import gaussian
+
+    for sigma, shift, epsilon in ((3000.0, 500, 0.5), (8000.0, 8000, 1.0), (5000.0, 20, 0.001)):
+        summed = gaussian._hockey_stick(sigma, shift, epsilon)
+        monkeypatch.setattr(gaussian, "_SUMMED", 1.0)
+        bounded = gaussian._hockey_stick(sigma, shift, epsilon)
+        monkeypatch.undo()
+        assert summed * (1 - 1e-6) <= bounded <= summed * 1.005
+
+
+def test_many_features_and_a_small_budget_are_calibrated() -> None:
+    mechanism = AnalyticGaussian(epsilon=0.002, delta=1e-4, dimension=5000, low=0.0, high=1.0)
+    assert mechanism.sigma > 1000
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(41.0, 1e-4), (1.0, 1e-15)])
+def test_what_finite_precision_cannot_do_is_refused(epsilon: float, delta: float) -> None:
+    with pytest.raises(InvalidParameter, match="finite precision"):
+        AnalyticGaussian(epsilon=epsilon, delta=delta, dimension=100, low=0.0, high=1.0)
 
 
 def test_the_table_is_symmetric() -> None:

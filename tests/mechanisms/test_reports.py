@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import struct
 
 import numpy as np
 import pytest
@@ -46,9 +47,30 @@ def test_arbitrary_bytes_are_refused_with_a_sentence(data: bytes) -> None:
 
 
 def test_a_header_that_promises_too_much_does_not_allocate() -> None:
-    header = SAMPLED.to_bytes()[:8] + (1 << 60).to_bytes(8, "little") * 2 + (9).to_bytes(8, "little")
-    with pytest.raises(InvalidReports, match="bytes long"):
-        Reports.from_bytes(header)
+    promise = SAMPLED.to_bytes()[:8] + (1 << 60).to_bytes(8, "little") * 2 + (9).to_bytes(8, "little")
+    with pytest.raises(InvalidReports, match="header"):
+        Reports.from_bytes(promise)
+
+
+def header(kind: int, code: int, flag: int, *sizes: int) -> bytes:
+    return struct.pack("<4sBBBBQQQ", b"pvt1", kind, code, flag, 0, *sizes)
+
+
+@pytest.mark.parametrize(
+    "sizes", [(1 << 40, 0, 9), (1 << 40, 0, 0), (1 << 63, 1, 9), (0, 1 << 62, 9), (0, 1 << 63, 1 << 30), (1, 3, 2)]
+)
+@pytest.mark.parametrize("flag", [0, 1])
+def test_hostile_sizes_are_refused_before_anything_is_allocated(sizes: tuple[int, int, int], flag: int) -> None:
+    for kind, reports in ((0, Reports), (1, NeighbourReports)):
+        with pytest.raises(InvalidReports):
+            reports.from_bytes(header(kind, 0, flag, *sizes))
+
+
+def test_pointers_whose_differences_wrap_around_are_refused() -> None:
+    """Differences of these pointers are all positive in 64 bits; repeating by them would write out of bounds."""
+    pointers = np.array([0, 2**63 - 1, -(2**63), -1, 0], dtype="<i8")
+    with pytest.raises(InvalidReports, match="index pointer"):
+        NeighbourReports.from_bytes(header(1, 0, 0, 4, 0, 4) + pointers.tobytes())
 
 
 def test_one_kind_is_not_read_as_the_other() -> None:

@@ -71,6 +71,22 @@ def test_saying_nothing_of_the_rest_costs_the_same_and_is_worth_more() -> None:
     assert bare.variance(np.zeros((1, 20))).max() < 0.5 * grr_fs.variance(np.zeros((1, 20))).min()
 
 
+def test_likelihoods_clip_like_the_program() -> None:
+    mechanism = SampledResponse(epsilon_per_feature=1.0, categories=(3,), sample=1)
+    report = Reports(1, np.array([[2]], dtype=np.int8))
+    with pytest.warns(OutOfRangeWarning):
+        outside = mechanism.log_likelihood(report, [[9]])
+    assert outside == mechanism.log_likelihood(report, [[2]])
+
+
+def test_a_split_budget_is_never_more_than_was_asked_for() -> None:
+    for features in range(2, 40):
+        mechanism = SampledResponse.for_schema(Schema.categorical([2] * features), 0.1, sample=features)
+        assert 0.1 * (1 - 1e-12) < mechanism.epsilon <= 0.1
+    with pytest.raises(InvalidParameter, match="'sample'"):
+        SampledResponse.for_schema(Schema.categorical([2]), 0.1, sample=0)
+
+
 def test_for_schema_splits_a_true_budget() -> None:
     mechanism = SampledResponse.for_schema(Schema.categorical([2, 3, 2]), 1.0, sample=2)
     assert mechanism.epsilon == 1.0
@@ -84,7 +100,8 @@ def test_for_schema_splits_a_true_budget() -> None:
         ({"categories": (2, 1, 2)}, r"categories\[1\]"), ({"fill": "zeros"}, "fill"),
         ({"epsilon_per_feature": 0.0}, "epsilon_per_feature"),
         ({"epsilon_per_feature": math.nan}, "epsilon_per_feature"),
-        ({"epsilon_per_feature": 1e-20}, "epsilon"), ({"epsilon_per_feature": 80.0}, "epsilon"),
+        ({"epsilon_per_feature": 1e-20}, "epsilon"), ({"epsilon_per_feature": 1e308}, "epsilon"),
+        ({"epsilon_per_feature": 80.0}, "epsilon"),
     ],
 )  # fmt: skip
 def test_bad_parameters_are_named(changes: dict, name: str) -> None:
@@ -102,5 +119,7 @@ def test_bad_codes_and_reports() -> None:
     assert clipped == mechanism.perturb([[1, 1]], SeededBits(0))
     with pytest.raises(InvalidReports, match="row 1"):
         mechanism.estimate(Reports(2, np.array([[0, 2], [2, 0]], dtype=np.int8)))
+    with pytest.raises(InvalidReports, match="symbols without indices"):
+        mechanism.estimate(Reports(2, np.array([[0, 2]], dtype=np.int16)))
     with pytest.raises(InvalidReports, match="2 of 2 features"):
         mechanism.estimate(Reports(2, np.array([[0]], dtype=np.int8), np.array([[1]], dtype=np.int32)))

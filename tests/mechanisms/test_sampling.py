@@ -69,8 +69,9 @@ def test_nan_and_wrong_shapes_are_refused_by_row() -> None:
         as_matrix(sp.csr_array([[0.0, 1.0], [np.nan, 1.0]]), 2, "MultiBit")
     with pytest.raises(InvalidData, match="matrix with 3 columns"):
         as_matrix(np.zeros((4, 2)), 3, "MultiBit")
-    with pytest.raises(InvalidData, match="numeric"):
-        as_matrix([["a", "b"]], 2, "MultiBit")
+    for strange in ([["a", "b"]], np.ones((1, 2)) * 1j, np.ma.masked_array([[1.0, 2.0]], mask=[[True, False]])):
+        with pytest.raises(InvalidData, match="real numbers"):
+            as_matrix(strange, 2, "MultiBit")
 
 
 def test_duplicates_in_a_sparse_matrix_are_summed_without_touching_it() -> None:

@@ -34,3 +34,11 @@ def test_errors() -> None:
         accuracy(torch.zeros(0, 2), torch.zeros(0))
     with pytest.raises(InvalidData, match=r"at least one link and one non-link\. Got 1 and 0"):
         roc_auc(torch.zeros(1), torch.zeros(0))
+
+
+def test_a_diverged_model_does_not_look_perfect() -> None:
+    nan = float("nan")
+    with pytest.raises(InvalidData, match=r"numbers\. Got NaN"):
+        roc_auc(torch.tensor([nan, nan]), torch.tensor([0.0, 1.0]))
+    with pytest.raises(InvalidData, match=r"numbers\. Got NaN"):
+        accuracy(torch.tensor([[nan, 0.0]]), torch.tensor([0]))

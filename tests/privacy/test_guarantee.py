@@ -94,11 +94,26 @@ def test_json_round_trip() -> None:
 
 
 def test_words_speak_of_odds_and_unit() -> None:
-    words = Guarantee.local(Unit.FEATURES, 1.0, 1e-6).in_words()
-    assert "2.72" in words
-    assert "feature vector" in words
-    assert "1e-06" in words
+    assert "by at most 2.72" in Guarantee.local(Unit.FEATURES, 1.0).in_words()
+    assert "feature vector" in Guarantee.local(Unit.FEATURES, 1.0).in_words()
+    assert "at most 2.72 times as likely" in Guarantee.local(Unit.FEATURES, 1.0, 1e-6).in_words()
+    assert "plus 1e-06" in Guarantee.local(Unit.FEATURES, 1.0, 1e-6).in_words()
     assert "e^1000" in Guarantee.local(Unit.LABEL, 1000.0).in_words()
+
+
+@given(st.floats(1e-6, 30))
+def test_the_factor_in_words_is_rounded_up(epsilon: float) -> None:
+    factor = float(Guarantee.local(Unit.LABEL, epsilon).in_words().rstrip(".").rsplit(" ", 1)[1])
+    assert math.exp(epsilon) * (1 - 1e-9) <= factor <= math.exp(epsilon) * 1.011
+
+
+def test_absurd_fields_end_in_one_sentence() -> None:
+    with pytest.raises(InvalidParameter, match="finite after composition"):
+        Guarantee.local(Unit.LABEL, 1e308) + Guarantee.local(Unit.LABEL, 1e308)
+    with pytest.raises(InvalidParameter, match="'delta'"):
+        Guarantee.local(Unit.LABEL, 1.0, "x")  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="from_dict"):
+        Guarantee.from_dict(None)  # type: ignore[arg-type]
 
 
 def test_an_empty_composition_is_refused() -> None:

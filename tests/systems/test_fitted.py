@@ -51,7 +51,7 @@ def test_a_failed_save_leaves_nothing_behind(fitted: Fitted, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").write_text("mine")
-    with pytest.raises(PrivetError, match="new or empty directory"):
+    with pytest.raises(PrivetError, match="new or empty"):
         fitted.save(tmp_path / "full")
 
 
