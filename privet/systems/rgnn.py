@@ -47,8 +47,8 @@ class RGNN(System):
     has ``fill="uniform"``, one-hot targets (``soft_labels=False``) and neither of the following. ``standardise``
     scales reconstructed features to mean 0 and deviation 1. ``input_label_hops`` above 0 also gives the network the
     label reports propagated over so many hops; a fold of training nodes never sees its own reports while it is fitted.
-    ``validation_reports`` trains on the validation nodes' labels too, for exactly ``max_epochs``; without it they
-    choose the epoch by their likelihood.
+    ``keep_best`` keeps the epoch under which the validation nodes' labels are most likely instead of the last one;
+    ``validation_reports`` trains on these labels instead.
     """
 
     name: ClassVar[str] = "rgnn"
@@ -79,6 +79,7 @@ class RGNN(System):
     weight_decay: float = 0.001
     max_grad_norm: float = 5.0
     max_epochs: int = 100
+    keep_best: bool = False
     validation_reports: bool = False
 
     def __post_init__(self) -> None:
@@ -94,6 +95,8 @@ class RGNN(System):
             raise InvalidParameter("dropout", "RGNN", "at least 0 and below 1", self.dropout)
         if not 0 <= self.alpha < float("inf"):
             raise InvalidParameter("alpha", "RGNN", "a finite number of at least 0", self.alpha)
+        if self.keep_best and self.validation_reports:
+            raise InvalidParameter("keep_best", "RGNN", "False where validation reports are trained on", True)
         self._check_positive(epsilon_features=self.epsilon_features)
         if self.epsilon_labels is not None:
             self._check_positive(epsilon_labels=self.epsilon_labels)
@@ -181,10 +184,12 @@ class RGNN(System):
         return LabelProportions.estimate(clusters, labels.visible.numpy(), labels.classes, labels.response)
 
     def _score(self, labels: _Labels, x: Tensor, operator: Propagation) -> Callable[[GNN], float | Tensor]:
-        """The negative log-likelihood of validation reports, or ever smaller numbers where they were trained on."""
-        if self.validation_reports or not len(labels.validation):
+        """The negative log-likelihood of validation reports, or ever smaller numbers to keep the last epoch."""
+        if not self.keep_best:
             epochs = count()
             return lambda network: -next(epochs)
+        if not len(labels.validation):
+            raise InvalidData("nodes given to RGNN", "some of them for validation, to keep the best epoch", "none")
         return lambda network: labels.validation_loss(network(x, operator))
 
     def _training(self, progress: bool = False) -> TrainingSettings:
