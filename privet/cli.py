@@ -129,6 +129,10 @@ def run(
     hops: Annotated[
         int | None, typer.Option(min=0, help="Propagation steps (default: the dataset's preset).", show_default=False)
     ] = None,
+    group_columns: Annotated[
+        int | None,
+        typer.Option(min=1, help="OR so many binary columns into one (default: the preset; rgnn).", show_default=False),
+    ] = None,
     seeds: Seeds = 5,
     controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
     tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
@@ -145,7 +149,9 @@ def run(
         "hops": hops,
     }
     used = {name: value for name, value in options.items() if value is not None}
-    run_command(system, dataset, data, used, seeds, controls=controls, tune=tune, out=out, as_json=as_json)
+    run_command(
+        system, dataset, data, used, seeds, group=group_columns, controls=controls, tune=tune, out=out, as_json=as_json
+    )
 
 
 @app.command()

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["preset"]
+__all__ = ["condition_for", "preset"]
 
 
 def preset(system: str, dataset: str, condition: str | None = None) -> dict[str, Any]:
@@ -24,6 +24,14 @@ def preset(system: str, dataset: str, condition: str | None = None) -> dict[str,
     for layer in layers:
         merged |= {key: value for key, value in layer.items() if not isinstance(value, dict)}
     return merged
+
+
+def condition_for(system: str, settings: dict[str, Any]) -> str | None:
+    """The condition of a run: LPGNN has its own settings for private labels, RGNN for very noisy ones."""
+    labels = settings.get("epsilon_labels")
+    if labels is None:
+        return None
+    return {"lpgnn": "private_labels", "rgnn": "noisy_labels" if labels <= 1 else None}.get(system)
 
 
 @cache

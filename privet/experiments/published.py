@@ -118,6 +118,7 @@ def _rgnn_1() -> PublishedTable:
             f"eps_x {eps_x:g} (true {10 * eps_x:g}), eps_y {eps_y:g}",
             {"epsilon_features": 10 * eps_x, "epsilon_labels": eps_y},
             mean,
+            condition="noisy_labels" if eps_y <= 1 else None,
         )
         for dataset, rows in printed.items()
         for eps_x, figures in rows.items()

@@ -18,6 +18,7 @@ from privet.data import Graph
 from privet.data.files import atomic_file
 from privet.experiments.measure import CONTROLS, measure, seeded_split, summary
 from privet.experiments.verdict import verdict
+from privet.mechanisms import RandomizedResponse
 from privet.privacy.statement import write_statement
 from privet.systems import System
 
@@ -56,6 +57,7 @@ def run_system(
         "dataset": dataset,
         "task": "node classification",
         "settings": system.settings(),
+        "mechanisms": _mechanisms(system, graph),
         "seeds": list(range(seeds)),
         "metric": "accuracy (%)",
         **summary(values["private"]),
@@ -112,6 +114,13 @@ def _guarantee(system: System, graph: Graph) -> dict[str, Any]:
     guarantee = system.guarantee(graph.schema)
     topology = () if graph.schema.private_edges else ("the edges, which are public",)
     return {**guarantee.to_dict(), "unprotected": [*guarantee.unprotected, *topology]}
+
+
+def _mechanisms(system: System, graph: Graph) -> list[str]:
+    if graph.schema is None:
+        raise AssertionError("collect has refused a graph without a schema")
+    labels = [] if system.epsilon_labels is None else [RandomizedResponse.name]
+    return [system.feature_mechanism(graph.schema).name, *labels]
 
 
 def _epsilon(guarantee: dict[str, Any]) -> str:

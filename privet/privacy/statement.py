@@ -13,7 +13,6 @@ __all__ = ["statement", "write_statement"]
 def statement(result: dict[str, Any]) -> dict[str, Any]:
     """The statement of a result document."""
     guarantee = result["guarantee"]
-    settings = result["settings"]
     local = guarantee["model"] == "local"
     return {
         "software": f"privet {result['version']}",
@@ -26,8 +25,7 @@ def statement(result: dict[str, Any]) -> dict[str, Any]:
         "epsilon": guarantee["epsilon"],
         "delta": guarantee["delta"],
         "published_epsilon": guarantee["published_epsilon"],
-        "mechanisms": [str(settings[key]) for key in ("mechanism", "label_mechanism", "noise") if key in settings]
-        or [result["system"]],
+        "mechanisms": result["mechanisms"],
         "composition": "sequential: budgets add; a device reports once and repeats the same report",
         "hyperparameter_tuning": "on validation data that the server sees anyway" if local else "see the settings",
         "unprotected": guarantee["unprotected"],

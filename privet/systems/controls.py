@@ -6,8 +6,7 @@ carry no information.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +21,14 @@ from privet.privacy import Guarantee
 from privet.systems.base import Collected, System
 from privet.systems.fitted import Fitted
 
-__all__ = ["features_only", "label_propagation", "non_private", "structure_only", "without_information"]
+__all__ = [
+    "collect_raw",
+    "features_only",
+    "label_propagation",
+    "non_private",
+    "structure_only",
+    "without_information",
+]
 
 
 def without_information(graph: Graph) -> Graph:
@@ -94,10 +100,15 @@ def features_only(collected: Collected, *, seed: int = 0, hidden_channels: int =
 
 def non_private(system: System, graph: Graph, bits: Bits, *, progress: bool = False) -> Fitted:
     """The system's own pipeline on raw features and labels: an upper bound that protects nobody."""
-    public_labels = type(system)(**{**_fields(system), "epsilon_labels": None})
-    collected = public_labels.collect(without_information(graph), bits)
+    public_labels = replace(system, epsilon_labels=None)
+    return public_labels.fit(collect_raw(public_labels, graph, bits), progress=progress)
+
+
+def collect_raw(system: System, graph: Graph, bits: Bits) -> Collected:
+    """What a server would hold that simply asked for the features: for upper bounds only, and without a guarantee."""
+    collected = system.collect(without_information(graph), bits)
     known = {field.name: getattr(collected, field.name) for field in fields(Collected)}
-    return public_labels.fit(_Raw(**known, raw=_raw_features(graph, collected)), progress=progress)
+    return _Raw(**known, raw=_raw_features(graph, collected))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,7 +139,3 @@ def _one_hot(codes: NDArray[np.int64], counts: NDArray[np.int64]) -> sp.csr_arra
     return sp.csr_array(
         (ones, (starts[:-1] + codes).ravel(), np.arange(users + 1) * features), shape=(users, int(starts[-1]))
     )
-
-
-def _fields(system: System) -> dict[str, Any]:
-    return {field.name: getattr(system, field.name) for field in fields(system)}

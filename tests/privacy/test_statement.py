@@ -11,7 +11,7 @@ RESULT = {
     "system": "rgnn",
     "dataset": "cora",
     "version": "0.1.0",
-    "settings": {"mechanism": "sampled-response"},
+    "mechanisms": ["sampled-response"],
     "guarantee": Guarantee.local(Unit.FEATURES, 10.0, published_epsilon=8.3, unprotected=("a",)).to_dict(),
 }
 

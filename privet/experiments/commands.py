@@ -1,0 +1,104 @@
+"""What `privet run` and `privet table` do, behind the thin command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from privet.data import Graph, group_columns, load
+from privet.data.files import atomic_file
+from privet.errors import InvalidData, InvalidParameter
+from privet.experiments.measure import CONTROLS
+from privet.experiments.presets import condition_for
+from privet.experiments.published import published_table
+from privet.experiments.runs import print_result, run_system, write_result
+from privet.experiments.store import Store
+from privet.experiments.tables import figure_progress, prepared, print_table, run_table, system_for
+from privet.experiments.tuning import tune as tune_system
+
+__all__ = ["run_command", "table_command"]
+
+
+def run_command(
+    name: str,
+    dataset: str,
+    root: Path | None,
+    settings: dict[str, Any],
+    seeds: int,
+    *,
+    group: int | None,
+    controls: bool,
+    tune: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Build the system from its preset and the options, perhaps tune it, measure, print and write."""
+    _check_writable(out)
+    system = system_for(name, Path(dataset).stem, settings, condition_for(name, settings))
+    graph = _load(dataset, root)
+    graph = prepared(graph, name, Path(dataset).stem) if group is None else group_columns(graph, group)
+    messages = Console(stderr=True)
+    if tune:
+        with messages.status(f"searching {tune} settings by validation labels"):
+            system, trials = tune_system(system, graph, tune)
+        best = max(trial["validation"] for trial in trials)
+        messages.print(f"Chose {_differences(system, trials)} with validation accuracy {100 * best:.1f}.")
+    figures = seeds * (1 + len(CONTROLS) if controls else 1)
+    with figure_progress(figures, show=messages.is_terminal) as advance:
+        result = run_system(system, graph, dataset, seeds, controls=controls, done=lambda: advance(f"{name} {dataset}"))
+    if out is not None:
+        write_result(result, out)
+    print(json.dumps(result)) if as_json else print_result(result)
+
+
+def table_command(
+    name: str,
+    root: Path | None,
+    seeds: int,
+    only: str | None,
+    store: Path,
+    *,
+    controls: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure what the store does not have yet, print the table, perhaps write it."""
+    _check_writable(out)
+    table = published_table(name)
+    datasets = only.split(",") if only else ()
+    show = Console(stderr=True).is_terminal
+    result = run_table(table, root, seeds, Store(store), datasets=datasets, controls=controls, show_progress=show)
+    if out is not None:
+        with atomic_file(out) as file:
+            file.write_text(json.dumps(result, indent=2, sort_keys=True) + "\n")
+    print(json.dumps(result)) if as_json else print_table(result)
+
+
+def _load(dataset: str, root: Path | None) -> Graph:
+    if dataset.startswith("pyg:"):
+        from privet.graph import load_pyg
+
+        return load_pyg(dataset, root or Path("."))
+    graph = load(dataset, root)
+    if graph.features is None or graph.labels is None:
+        raise InvalidData(f"dataset {dataset}", "with features and labels", "one without")
+    return graph
+
+
+def _check_writable(out: Path | None) -> None:
+    """A run of an hour should not end with a path that cannot be written."""
+    if out is None:
+        return
+    if not out.parent.is_dir():
+        raise InvalidParameter("--out", "privet", "in an existing directory", str(out.parent))
+    with atomic_file(out.with_name(out.name + ".check")) as probe:
+        probe.write_text("")
+    out.with_name(out.name + ".check").unlink()
+
+
+def _differences(system: Any, trials: list[dict[str, Any]]) -> str:
+    names = [name for name in trials[0] if name != "validation"]
+    return ", ".join(f"{name} {getattr(system, name)}" for name in names)

@@ -1,0 +1,170 @@
+"""`privet table`: a published table beside our figures, the controls and the true epsilon. Resumable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+import privet
+from privet.data import Graph, group_columns, load
+from privet.errors import InvalidParameter
+from privet.experiments.links import LINK_KINDS, measure_links
+from privet.experiments.measure import KINDS, measure, seeded_split, summary
+from privet.experiments.presets import preset
+from privet.experiments.published import Cell, PublishedTable
+from privet.experiments.store import Store
+from privet.systems import SYSTEMS, System
+
+__all__ = ["figure_progress", "prepared", "print_table", "run_table", "system_for"]
+
+
+def system_for(name: str, dataset: str, overrides: dict[str, Any], condition: str | None = None) -> System:
+    """A system with its preset for a dataset and the given settings on top."""
+    if name not in SYSTEMS:
+        raise InvalidParameter("SYSTEM", "privet", "one of " + ", ".join(SYSTEMS), name)
+    kind = SYSTEMS[name]
+    known = {field.name for field in fields(kind)}
+    for option in overrides:
+        if option not in known:
+            raise InvalidParameter(option, "privet", f"a setting of {name}: {', '.join(sorted(known))}", option)
+    settings = {key: value for key, value in preset(name, dataset, condition).items() if key != "group_columns"}
+    return kind(**(settings | overrides))
+
+
+def prepared(graph: Graph, system: str, dataset: str) -> Graph:
+    """The graph after the schema transforms that a preset names (RGNN groups columns)."""
+    size = preset(system, dataset).get("group_columns")
+    return graph if size is None else group_columns(graph, int(size))
+
+
+def run_table(
+    table: PublishedTable,
+    root: str | Path | None,
+    seeds: int,
+    store: Store,
+    *,
+    datasets: Sequence[str] = (),
+    controls: bool = True,
+    show_progress: bool = True,
+) -> dict[str, Any]:
+    """Measure every available cell; a figure that the store has is not computed again."""
+    cells = [cell for cell in table.cells if not datasets or cell.dataset in datasets]
+    if not cells:
+        known = ", ".join(dict.fromkeys(cell.dataset for cell in table.cells))
+        raise InvalidParameter("--only", "privet table", f"among {known}", ", ".join(datasets))
+    kinds: tuple[str, ...] = LINK_KINDS if table.task == "links" else KINDS
+    kinds = kinds if controls else kinds[:1]
+    jobs = [(cell, seed, kind) for cell in cells if cell.available for seed in range(seeds) for kind in kinds]
+    figures: dict[tuple[int, str], list[float]] = {}
+
+    @cache
+    def graph_of(dataset: str) -> Graph:
+        return prepared(load(dataset, root), table.system, dataset)
+
+    with figure_progress(len(jobs), show=show_progress) as advance:
+        for cell, seed, kind in jobs:
+            system = _system(table, cell, kind)
+            key = _key(table, cell.dataset, system, seed, kind)
+
+            def work(cell: Cell = cell, system: System = system, seed: int = seed, kind: str = kind) -> dict[str, Any]:
+                graph = graph_of(cell.dataset)
+                if table.task == "links":
+                    return dict(measure_links(kind, system, graph, seed))
+                return dict(measure(kind, system, seeded_split(graph, seed), seed))
+
+            found = store.compute(key, work)
+            figures.setdefault((id(cell), kind), []).append(found["test"])
+            advance(f"{cell.dataset} {cell.label} {kind.replace('_', ' ')}")
+    return {
+        "table": table.name,
+        "title": table.title,
+        "remark": table.remark,
+        "seeds": seeds,
+        "version": privet.__version__,
+        "cells": [_row(table, cell, kinds, figures, graph_of) for cell in cells],
+    }
+
+
+def _system(table: PublishedTable, cell: Cell, kind: str) -> System:
+    system = system_for(table.system, cell.dataset, cell.settings, cell.condition)
+    # Reports without information are the same noise at any budget, up to its scale: one figure serves a whole row.
+    return replace(system, epsilon_features=1.0) if kind in ("structure_only", "non_private") else system
+
+
+def _key(table: PublishedTable, dataset: str, system: System, seed: int, kind: str) -> dict[str, Any]:
+    settings = {**system.settings(), "seed": seed}
+    return {
+        "task": table.task, "system": system.name, "dataset": dataset, "settings": settings, "kind": kind,
+        "version": privet.__version__,
+    }  # fmt: skip
+
+
+def _row(table: PublishedTable, cell: Cell, kinds: Sequence[str], figures: Any, graph_of: Any) -> dict[str, Any]:
+    row = {"dataset": cell.dataset, "condition": cell.label, "paper": cell.paper, "paper_std": cell.paper_std}
+    if not cell.available:
+        return {**row, "measured": None}
+    system = system_for(table.system, cell.dataset, cell.settings, cell.condition)
+    guarantee = system.guarantee(graph_of(cell.dataset).schema)
+    ours = summary(figures[id(cell), "private"])
+    return {
+        **row,
+        "measured": ours,
+        "difference": None if cell.paper is None else round(float(ours["mean"]), 1) - cell.paper,  # type: ignore[arg-type]
+        "controls": {kind: summary(figures[id(cell), kind]) for kind in kinds[1:]},
+        "guarantee": guarantee.to_dict(),
+    }
+
+
+def print_table(result: dict[str, Any]) -> None:
+    """Paper, ours, controls and true epsilon side by side."""
+    console = Console()
+    shown: dict[str, Any] = next((row["controls"] for row in result["cells"] if row["measured"]), {})
+    table = Table(title=f"{result['title']} ({result['seeds']} seeds)", title_justify="left")
+    table.add_column("dataset", no_wrap=True)
+    table.add_column("condition")
+    for column in ("true epsilon", "paper", "ours", *(kind.replace("_", " ") for kind in shown)):
+        table.add_column(column, justify="right")
+    for row in result["cells"]:
+        paper = "" if row["paper"] is None else f"{row['paper']:.1f}"
+        if row["measured"] is None:
+            table.add_row(row["dataset"], row["condition"], "", paper, "not measured")
+            continue
+        ours = row["measured"]
+        colour = "" if row["difference"] is None else "[green]" if row["difference"] >= -1e-9 else "[red]"
+        controls = [f"{figures['mean']:.1f}" for figures in row["controls"].values()]
+        epsilon = f"{row['guarantee']['epsilon']:g}"
+        table.add_row(
+            row["dataset"],
+            row["condition"],
+            epsilon,
+            paper,
+            f"{colour}{ours['mean']:.1f} +- {ours['std']:.1f}",
+            *controls,
+        )
+    console.print(table)
+    if result["remark"]:
+        console.print(result["remark"])
+    missing = [row for row in result["cells"] if row["measured"] is None]
+    if missing:
+        console.print("Not measured: " + ", ".join(sorted({row["dataset"] for row in missing})) + " cannot be had.")
+
+
+@contextmanager
+def figure_progress(total: int, *, show: bool) -> Iterator[Callable[[str], None]]:
+    """A bar on standard error with the time that is left; what it yields is called after each figure."""
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), disable=not show, speed_estimate_period=math.inf) as bars:
+        task = bars.add_task("starting", total=total)
+        yield lambda text: bars.update(task, advance=1, description=text)

@@ -1,0 +1,69 @@
+"""`privet run` and `privet table` as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def privet(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "privet.cli", *arguments]
+    clean = {name: value for name, value in os.environ.items() if name != "PRIVET_DATA"}
+    clean |= {"OMP_NUM_THREADS": "1", **environment}
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=clean)
+
+
+@pytest.mark.parametrize("system", ["lpgnn", "privge", "rgnn"])
+def test_run_on_the_users_own_data(system: str, dataset: Path, tmp_path: Path) -> None:
+    out = tmp_path / "result.json"
+    group = ("--group-columns", "1") if system == "rgnn" else ()
+    options = ("--dataset", str(dataset), "--seeds", "1", "--no-controls", "--out", str(out), "--json", *group)
+    result = privet("run", system, *options)
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert document == json.loads(out.read_text())
+    assert document["system"] == system
+    assert (tmp_path / "result.privacy.yaml").exists()
+
+
+def test_tuning_and_options(dataset: Path) -> None:
+    result = privet(
+        "run", "lpgnn", "--dataset", str(dataset), "--seeds", "1", "--no-controls", "--tune", "1",
+        "--epsilon-features", "2", "--epsilon-labels", "1", "--backbone", "sage", "--json",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert document["guarantee"]["epsilon"] == 3.0
+    assert document["settings"]["backbone"] == "sage"
+    assert "validation accuracy" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("run", "gcn", "--dataset", "cora"), "one of lpgnn, privge, rgnn"),
+        (("run", "lpgnn", "--dataset", "corra", "--data", "/tmp"), "cora"),
+        (("run", "lpgnn", "--dataset", "cora"), "PRIVET_DATA"),
+        (("run", "lpgnn", "--dataset", "nowhere.npz"), "nowhere.npz"),
+        (("table", "lpgnn-9"), "lpgnn-3"),
+        (("table", "lpgnn-3", "--only", "reddit"), "among cora"),
+        (("table", "lpgnn-3", "--only", "cora", "--out", "/nowhere/t.json"), "existing directory"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments: tuple[str, ...], sentence: str) -> None:
+    result = privet(*arguments)
+    assert result.returncode == 2
+    assert sentence in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_an_option_of_another_system_is_refused(dataset: Path) -> None:
+    result = privet("run", "privge", "--dataset", str(dataset), "--hops", "2")
+    assert result.returncode == 2
+    assert "hops" in result.stderr
+    assert result.stderr.count("\n") == 1

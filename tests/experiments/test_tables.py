@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from privet.errors import InvalidParameter
+from privet.experiments import tables
+from privet.experiments.published import Cell, PublishedTable
+from privet.experiments.store import Store
+from privet.experiments.tables import print_table, run_table, system_for
+
+
+@pytest.fixture
+def table(dataset: Path) -> PublishedTable:
+    quick = {"hops": 1, "max_epochs": 3}
+    cells = (
+        Cell(str(dataset), "eps 1", {"epsilon_features": 1.0, **quick}, 30.0, 1.0),
+        Cell(str(dataset), "eps 2", {"epsilon_features": 2.0, **quick}, 99.9),
+        Cell("lastfm", "eps 1", {"epsilon_features": 1.0}, 86.1, available=False),
+    )
+    return PublishedTable("test-1", "A table of tests", "lpgnn", cells, remark="A remark.")
+
+
+def test_a_table_is_measured_once_and_then_read(
+    table: PublishedTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    first = run_table(table, None, 2, Store(tmp_path), show_progress=False)
+    rows = first["cells"]
+    assert rows[0]["guarantee"]["epsilon"] == 1.0
+    assert rows[1]["measured"]["mean"] < 99.9
+    assert rows[1]["difference"] < 0
+    assert rows[2]["measured"] is None
+    # Reports without information are measured once for both budgets.
+    assert rows[0]["controls"]["structure_only"] == rows[1]["controls"]["structure_only"]
+    monkeypatch.setattr(tables, "measure", lambda *_: pytest.fail("a finished figure was computed again"))
+    assert run_table(table, None, 2, Store(tmp_path), show_progress=False) == first
+    monkeypatch.setenv("COLUMNS", "300")
+    print_table(first)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "not measured" in printed
+    assert "A remark." in printed
+
+
+def test_an_interrupted_table_goes_on(table: PublishedTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, real = [], tables.measure
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(tables, "measure", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_table(table, None, 1, Store(tmp_path), show_progress=False)
+    assert len(list(tmp_path.iterdir())) == 2
+    run_table(table, None, 1, Store(tmp_path), show_progress=False)
+    figures = 2 * 3 + 2  # private, label propagation and features only for each budget, two shared controls
+    assert len(calls) == 1 + figures
+
+
+def test_only_some_datasets(table: PublishedTable, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="lastfm"):
+        run_table(table, None, 1, Store(tmp_path), datasets=["cora"])
+    only = run_table(table, None, 1, Store(tmp_path), datasets=["lastfm"], show_progress=False)
+    assert [row["dataset"] for row in only["cells"]] == ["lastfm"]
+
+
+def test_unknown_systems_list_the_known_ones() -> None:
+    with pytest.raises(InvalidParameter, match="lpgnn, privge, rgnn"):
+        system_for("gcn", "cora", {})

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from privet.data import Graph, group_columns, social_graph, split_nodes
+from privet.mechanisms import SeededBits
+from privet.systems import LPGNN, RGNN
+from privet.systems.controls import (
+    collect_raw,
+    features_only,
+    label_propagation,
+    non_private,
+    structure_only,
+    without_information,
+)
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    graph = social_graph(400, classes=3, features=12, homophily=0.95, feature_signal=0.95, average_degree=12, seed=0)
+    return graph.replace(split=split_nodes(graph, 0.5, 0.25, seed=0))
+
+
+SYSTEM = LPGNN(epsilon_features=8.0, hops=2, max_epochs=40)
+
+
+def test_reports_without_information_do_not_depend_on_anybodys_features(graph: Graph) -> None:
+    other = graph.replace(features=graph.features[::-1].copy())
+    one = structure_only(SYSTEM, graph, SeededBits(0)).predict_proba()
+    two = structure_only(SYSTEM, other, SeededBits(0)).predict_proba()
+    assert (one == two).all()
+    assert without_information(graph).features.nnz == 0
+    assert graph.features.nnz > 0
+
+
+@pytest.mark.parametrize("epsilon_labels", [None, 3.0])
+def test_label_propagation_learns_from_homophily_alone(graph: Graph, epsilon_labels: float | None) -> None:
+    system = LPGNN(epsilon_labels=epsilon_labels)
+    fitted = label_propagation(system.collect(graph, SeededBits(0)))
+    assert fitted.score(graph.labels, graph.split.test) > 0.8
+    assert (fitted.guarantee is None) == (epsilon_labels is None)
+    assert fitted.settings["hops"] >= 1
+
+
+def test_features_only_never_reads_the_edges(graph: Graph) -> None:
+    lonely = Graph.from_edges([[], []], graph.num_nodes).replace(
+        features=graph.features, labels=graph.labels, split=graph.split, schema=graph.schema
+    )
+    one = features_only(SYSTEM.collect(graph, SeededBits(0)), max_epochs=10).predict_proba()
+    two = features_only(SYSTEM.collect(lonely, SeededBits(0)), max_epochs=10).predict_proba()
+    assert (one == two).all()
+
+
+def test_features_only_learns_from_features(graph: Graph) -> None:
+    rich = LPGNN(epsilon_features=60.0, mechanism="one-bit")
+    fitted = features_only(rich.collect(graph, SeededBits(0)))
+    assert fitted.score(graph.labels, graph.split.test) > 0.6
+    assert fitted.guarantee.epsilon == 60.0
+
+
+def test_the_upper_bound_is_not_private_and_says_so(graph: Graph) -> None:
+    fitted = non_private(LPGNN(hops=2, max_epochs=60, epsilon_labels=1.0), graph, SeededBits(0))
+    assert fitted.guarantee is None
+    assert fitted.score(graph.labels, graph.split.test) > 0.9
+    raw = collect_raw(SYSTEM, graph, SeededBits(0))
+    np.testing.assert_allclose(raw.estimate().dense(), graph.features.toarray())
+    assert (raw.labels[graph.split.test] == -1).all()
+
+
+def test_raw_categories_are_one_hot(graph: Graph) -> None:
+    raw = collect_raw(RGNN(sample=2, epsilon_features=1.0), group_columns(graph, 1), SeededBits(0)).estimate().dense()
+    codes = graph.features.toarray()
+    np.testing.assert_allclose(raw[:, 1::2], codes)
+    np.testing.assert_allclose(raw[:, ::2], 1 - codes)
