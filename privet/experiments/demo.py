@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -29,7 +30,7 @@ from privet.mechanisms import (
 __all__ = ["run_demo"]
 
 _FEATURES = 16
-_SHORT = {"feature vector": "features", "label": "label", "neighbour list bit": "a list's bit"}
+_SHORT = {"feature vector": "features", "label": "label", "neighbour list bit": "list bit"}
 
 
 def run_demo(nodes: int, seed: int) -> None:
@@ -40,8 +41,8 @@ def run_demo(nodes: int, seed: int) -> None:
         f"A synthetic social graph: {graph.num_nodes:,} people, {graph.num_edges:,} friendships, "
         f"{_FEATURES} yes/no features, 4 classes. Nothing raw leaves a person's device."
     )
-    table = Table(title="What each mechanism sends, promises and is worth", title_justify="left")
-    for column in ("mechanism", "protects", "epsilon", "checked exactly", "bytes", "error", "expected"):
+    table = Table(title="What each mechanism sends, promises and is worth", title_justify="left", box=box.SIMPLE_HEAD)
+    for column in ("mechanism", "protects", "eps", "checked", "bytes", "error", "expected"):
         words = column in ("mechanism", "protects")
         table.add_column(column, justify="left" if words else "right", no_wrap=column == "mechanism")
     rows = list(_cases(graph))
@@ -49,8 +50,8 @@ def run_demo(nodes: int, seed: int) -> None:
         table.add_row(*_row(mechanism, small, values, SeededBits(seed)))
     console.print(table)
     console.print(
-        "'checked exactly' is the largest log likelihood ratio over every report of a small version of the mechanism, "
-        "found by rational arithmetic. 'error' is the root mean square error of the population means that the server "
+        "'checked' is the largest log likelihood ratio over every report of a small version of the mechanism, "
+        "found by rational arithmetic (d: its delta). 'error' is the root mean square error of the population means that the server "
         "estimates from the reports, 'expected' what the mechanism's variance predicts."
     )
     _show_broken_claim(console)
@@ -85,7 +86,7 @@ def _row(mechanism: Mechanism, small: Mechanism, values: Any, bits: SeededBits) 
     expected = float(np.sqrt(np.mean(mechanism.variance(values)) / len(reports)))
     guarantee = mechanism.guarantee()
     checked = audit(small)
-    shown = f"{checked.epsilon:.4f}" if not guarantee.delta else f"delta {checked.delta:.1g}"
+    shown = f"{checked.epsilon:.4f}" if not guarantee.delta else f"d {checked.delta:.1g}"
     size = len(reports.to_bytes()) / len(reports)
     return [
         mechanism.name,
@@ -112,7 +113,9 @@ def _show_systems(console: Console, graph: Graph, seed: int) -> None:
     from privet.experiments.measure import measure, seeded_split
 
     kinds = {"private": "private", "structure_only": "structure only", "label_propagation": "label propagation"}
-    table = Table(title="\nThe systems on the same graph, test accuracy in per cent", title_justify="left")
+    table = Table(
+        title="\nThe systems on the same graph, test accuracy in per cent", title_justify="left", box=box.SIMPLE_HEAD
+    )
     for column in ("system", "protects", "epsilon", *kinds.values()):
         table.add_column(column, justify="left" if column in ("system", "protects") else "right")
     split = seeded_split(graph, seed)
