@@ -7,7 +7,9 @@ propagation and the loss is corrected through the transition matrix of randomise
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 import numpy as np
@@ -26,7 +28,7 @@ from privet.estimation.labels import (
 )
 from privet.graph import LazyFeatures, Operator, gcn_operator, kprop, mean_operator
 from privet.mechanisms import AnalyticGaussian, Laplace, Mechanism, MultiBit
-from privet.models import GNN, Backbone, Propagation, TrainingSettings, accuracy, seeded, shared, train
+from privet.models import GNN, Backbone, Propagation, TrainingResult, TrainingSettings, accuracy, seeded, shared, train
 from privet.systems.base import Collected, System
 from privet.systems.fitted import Fitted
 
@@ -48,12 +50,13 @@ _CHOICES = {
 class LPGNN(System):
     """KProp over ``hops``, then layers of a ``backbone``; the network of least loss on validation nodes is kept.
 
-    ``delta`` is the analytic Gaussian mechanism's alone. The other fields from ``label_denoising`` on matter if
+    ``delta`` is the analytic Gaussian mechanism's alone. The probabilities of ``networks`` that differ in their initial
+    weights are averaged. The fields from ``label_denoising`` on matter if
     ``epsilon_labels`` is given: reports are propagated over ``label_hops``, and ``"majority"`` (published) fits the
     training nodes to the winning class through the transition matrix, ``"posterior"`` fits all nodes to the class
-    posterior of a neighbourhood that counts for ``label_evidence`` reports. ``validation_reports`` says whether
-    validation nodes' reports are propagated too; without them, the choice of the network is from reports that the
-    training never saw.
+    posterior of a neighbourhood that counts for ``label_evidence`` reports. With ``validation_reports`` those are
+    propagated too; then nothing is held out to choose by, and the last of ``max_epochs`` networks is kept. Either way a
+    network that agrees with the training reports more than the truth would is not kept.
     """
 
     name: ClassVar[str] = "lpgnn"
@@ -78,6 +81,7 @@ class LPGNN(System):
     weight_decay: float = 0.001
     max_epochs: int = 500
     patience: int | None = 50
+    networks: int = 1
     label_denoising: LabelDenoising = "posterior"
     label_hops: int = 8
     label_evidence: float = 100.0
@@ -88,7 +92,7 @@ class LPGNN(System):
             if getattr(self, name) not in get_args(choices):
                 expected = f"one of {', '.join(get_args(choices))}"
                 raise InvalidParameter(name, "LPGNN", expected, getattr(self, name))
-        for name, least in (("hops", 0), ("label_hops", 0), ("num_layers", 2), ("hidden_channels", 1)):
+        for name, least in (("hops", 0), ("label_hops", 0), ("num_layers", 2), ("hidden_channels", 1), ("networks", 1)):
             if getattr(self, name) < least:
                 raise InvalidParameter(name, "LPGNN", f"an integer of at least {least}", getattr(self, name))
         if not 0 <= self.dropout < 1:
@@ -115,7 +119,29 @@ class LPGNN(System):
         rectified = LazyFeatures.from_affine(collected.estimate())
         x = kprop(rectified, self._aggregation(collected.graph), self.hops)
         x = x.planned(self.hidden_channels, self.max_epochs)
-        with seeded(self.seed):
+        labels = self._supervision(collected)
+        members = [self._train(x, collected, labels, seed, progress) for seed in self._seeds()]
+        operator = members[0][0].operator(collected.graph)
+        with torch.no_grad():
+            probabilities = torch.stack([network(x, operator).softmax(1) for network, _ in members]).mean(0)
+            embedding = torch.cat([network.embed(x) for network, _ in members], dim=1)
+        states = {f"{i}.{k}": v for i, (network, _) in enumerate(members) for k, v in network.state_dict().items()}
+        return Fitted(
+            system=self.name,
+            guarantee=collected.guarantee(),
+            probabilities=probabilities.numpy(),
+            embedding=embedding.numpy(),
+            settings=self.settings(),
+            weights={name: value.numpy() for name, value in states.items() if value.is_floating_point()},
+            best_epoch=max(result.best_epoch for _, result in members),
+            validation_score=accuracy(probabilities[labels.validation], labels.seen[labels.validation]),
+        )
+
+    def _train(
+        self, x: LazyFeatures, collected: Collected, labels: Supervision, seed: int, progress: bool
+    ) -> tuple[KPropNetwork, TrainingResult]:
+        """The loop of Algorithm 3, for one network."""
+        with seeded(seed):
             network = KPropNetwork(
                 x.shape[1],
                 self.hidden_channels,
@@ -126,38 +152,33 @@ class LPGNN(System):
                 batch_norm=self.batch_norm,
             )
         operator = network.operator(collected.graph)
-        labels = self._supervision(collected)
-        result = train(
-            network,
-            lambda model: labels.loss(model(x, operator)),
-            lambda model: labels.validation_loss(model(x, operator)),
-            self._training(progress),
-        )
-        with torch.no_grad():
-            logits, embedding = network(x, operator), network.embed(x)
-        return Fitted(
-            system=self.name,
-            guarantee=collected.guarantee(),
-            probabilities=logits.softmax(1).numpy(),
-            embedding=embedding.numpy(),
-            settings=self.settings(),
-            weights={k: v.numpy() for k, v in network.state_dict().items() if v.is_floating_point()},
-            best_epoch=result.best_epoch,
-            validation_score=accuracy(logits[labels.validation], labels.seen[labels.validation]),
-        )
+        nothing_held_out = collected.private_labels and self.validation_reports
+        epochs = count()
+
+        def score(model: KPropNetwork) -> float:
+            loss = float(labels.validation_loss(model(x, operator)))
+            return float(-next(epochs)) if nothing_held_out and math.isfinite(loss) else loss
+
+        result = train(network, lambda model: labels.loss(model(x, operator)), score, self._training(seed, progress))
+        return network, result
+
+    def _seeds(self) -> list[int]:
+        """One seed a network, the first of them the system's own."""
+        others = np.random.SeedSequence(self.seed).generate_state(self.networks - 1)
+        return [self.seed, *(int(other) for other in others)]
 
     def _aggregation(self, graph: Graph) -> Operator:
         make = gcn_operator if self.aggregator == "gcn" else mean_operator
         return make(graph, self_loops=self.self_loops)
 
-    def _training(self, progress: bool = False) -> TrainingSettings:
+    def _training(self, seed: int = 0, progress: bool = False) -> TrainingSettings:
         return TrainingSettings(
             max_epochs=self.max_epochs,
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
             direction="min",
             patience=self.patience,
-            seed=self.seed,
+            seed=seed,
             progress=progress,
         )
 

@@ -71,6 +71,27 @@ def test_without_validation_reports_training_does_not_depend_on_them(graph: Grap
     assert torch.equal(*posteriors)
 
 
+def test_with_validation_reports_the_last_network_within_the_guard_is_kept(graph: Graph) -> None:
+    system = quick(epsilon_labels=2.0, validation_reports=True, max_epochs=7, patience=1)
+    assert run(system, graph).best_epoch == 7
+    public = quick(validation_reports=True, max_epochs=60, patience=None)  # public labels are held out all the same
+    assert run(public, graph).best_epoch < 60
+
+
+def test_a_network_that_learns_the_noise_is_not_kept() -> None:
+    """No edges and raw reports: more epochs only memorise, and the guard stops where the truth would be."""
+    graph = make_graph(200, homophily=0.5)
+    fields: dict[str, Any] = {"hops": 0, "label_hops": 0, "label_evidence": 1000.0, "hidden_channels": 256}
+    system = quick(epsilon_labels=0.5, validation_reports=True, max_epochs=150, batch_norm=False, **fields)
+    collected = system.collect(graph, SeededBits(0))
+    fitted = system.fit(collected)
+    seen, train = collected.seen_labels(), collected.train
+    agreement = (fitted.predict()[train] == seen[train]).mean()
+    keep = collected.label_mechanism.keep
+    assert agreement <= keep + 2 * np.sqrt(keep * (1 - keep) / train.sum())
+    assert fitted.best_epoch < 150
+
+
 def test_it_learns_from_features_and_structure(graph: Graph) -> None:
     fitted = run(quick(epsilon_features=4.0, max_epochs=100), graph)
     assert fitted.score(graph.labels, graph.split.test) > 0.75
@@ -93,6 +114,14 @@ def test_seeds_repeat_and_matter(graph: Graph) -> None:
     first, second = system.fit(collected), system.fit(collected)
     assert np.array_equal(first.predict_proba(), second.predict_proba())
     assert not np.array_equal(first.predict_proba(), quick(dropout=0.5, seed=1).fit(collected).predict_proba())
+
+
+def test_networks_are_averaged(graph: Graph) -> None:
+    collected = quick().collect(graph, SeededBits(0))
+    both = quick(networks=2).fit(collected)
+    alone = [quick(seed=seed).fit(collected).predict_proba() for seed in quick(networks=2)._seeds()]
+    np.testing.assert_allclose(both.predict_proba(), np.mean(alone, axis=0), atol=1e-6)
+    assert both.embedding.shape == (400, 32)
 
 
 @pytest.mark.parametrize("backbone", ["gcn", "sage", "gin", "gat"])
@@ -168,6 +197,7 @@ def test_the_network_of_least_validation_loss_is_kept(graph: Graph) -> None:
         ("label_hops", -1),
         ("num_layers", 1),
         ("hidden_channels", 0),
+        ("networks", 0),
         ("dropout", 1.0),
         ("label_evidence", 0.0),
         ("learning_rate", 0.0),
