@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -47,10 +48,10 @@ class PrivGE(System):
     """HDS reports, a PageRank embedding with decay ``alpha`` and convolution coefficient ``r``, a network behind.
 
     ``sample`` is the paper's k (each mechanism's own best choice if None), ``weight_decay`` its l2. The series is
-    truncated where its relative error falls to ``tolerance``. ``scale`` is the standard deviation of X's entries: the
-    smaller, the more slowly the first layer leaves the regime in which it is nearly linear. ``batch_size`` makes mini-batches of training nodes, for
-    which Z is written out once. ``folds`` and ``num_layers`` of the encoder matter to :meth:`fit_links` as its text
-    says; a private label (``epsilon_labels``) enters the loss through its transition matrix.
+    truncated where its relative error falls to ``tolerance``. ``scale`` is the standard deviation of X's entries: with
+    a smaller one training starts more slowly and fits less of the noise. ``batch_size`` makes mini-batches of training
+    nodes, for which Z is written out once. ``folds`` are of :meth:`fit_links`. A private label (``epsilon_labels``)
+    enters the loss through its transition matrix.
     """
 
     name: ClassVar[str] = "privge"
@@ -114,7 +115,8 @@ class PrivGE(System):
     def embed(self, collected: Collected, topology: GraphLike | None = None) -> LazyFeatures:
         """Z, the paper's embedding (equation 12, truncated), over the collected or another topology.
 
-        It is N x d and not written out: ``.dense()`` or ``.rows(nodes).dense()`` do that.
+        It is N x (d + 1), the propagated constant last, and not written out: ``.dense()`` or
+        ``.rows(nodes).dense()`` do that.
         """
         x = standardised(collected.estimate(), collected.schema, self.scale)
         operator = pagerank_operator(collected.graph if topology is None else topology, self.r)
@@ -193,8 +195,9 @@ def standardised(estimate: AffineFeatures, schema: Schema, scale: float = 1.0) -
 
     The mean and the deviation are of the reports, so this is post-processing. The paper maps the range to [-1, 1] and
     lets an unreported value be 0, the middle. But where most values lie at one end (bags of words) the middle
-    is far from all of them, and propagation turns that common distance into a term that drowns the rest. Dividing by
-    one number makes the paper's raw HDS output and the unbiased estimate, its multiple, the same thing.
+    is far from all of them, and propagation turns that common distance into a term that drowns the rest. What was
+    worth keeping of it, the propagated constant (which tells degrees if r > 0), is one last column of its own.
+    Dividing by one number makes the paper's raw HDS output and the unbiased estimate, its multiple, the same thing.
     """
     units = estimate.scale / (schema.high - schema.low)
     symbols = estimate.symbols.astype(np.float64)
@@ -202,7 +205,10 @@ def standardised(estimate: AffineFeatures, schema: Schema, scale: float = 1.0) -
     squares = np.asarray(symbols.multiply(symbols).mean(axis=0)).ravel()
     deviation = float(np.sqrt(np.mean(units**2 * (squares - means**2))))
     units *= scale / deviation if deviation > 0 else scale
-    return LazyFeatures.from_affine(AffineFeatures(estimate.symbols, units, -means * units))
+    rows, columns = estimate.shape
+    widened = sp.csr_array(estimate.symbols, copy=True)
+    widened.resize(rows, columns + 1)
+    return LazyFeatures.from_affine(AffineFeatures(widened, np.append(units, 1.0), np.append(-means * units, scale)))
 
 
 def _cross_entropy(logits: Tensor, labels: Tensor, transition: Tensor | None) -> Tensor:

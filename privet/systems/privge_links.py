@@ -40,7 +40,7 @@ class LinkFitted(Fitted):
         """The logit of a link for each column of a [2, n] array of node numbers."""
         scorer, embedding = _scorer(self.weights), torch.from_numpy(self._links_embedding)
         with torch.no_grad():
-            logits: NDArray[np.float32] = scorer(embedding, torch.as_tensor(np.asarray(pairs, np.int64))).numpy()
+            logits: NDArray[np.float32] = scorer(embedding, torch.from_numpy(np.array(pairs, dtype=np.int64))).numpy()
         return logits
 
     def auc(self, links: Links) -> float:
@@ -101,7 +101,8 @@ class LinkTask:
 
         def loss(model: LinkModel) -> Iterator[Tensor]:
             for z, (edges, non_edges) in folds:
-                yield pairwise_loss(*model(z, edges, non_edges), "logistic")
+                linked, unlinked = model(z, edges, non_edges)
+                yield pairwise_loss(linked, unlinked, "logistic")
 
         def score(model: LinkModel) -> float:
             return roc_auc(*model(whole, *held_out))
