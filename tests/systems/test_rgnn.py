@@ -10,6 +10,7 @@ import torch
 
 from privet.data import Graph, group_columns, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
+from privet.experiments.presets import preset
 from privet.mechanisms import SeededBits
 from privet.systems import RGNN, Fitted
 from privet.systems.rgnn import _Labels, _standardised
@@ -174,3 +175,11 @@ def test_features_must_be_categorical_and_training_nodes_labelled() -> None:
     grouped = group_columns(graph, 1)
     with pytest.raises(InvalidData, match="training nodes given to RGNN must be labelled"):
         fit(QUICK, grouped.replace(labels=np.where(graph.split.train, -1, graph.labels)))
+
+
+@pytest.mark.parametrize("condition", [None, "noisy_labels"])
+@pytest.mark.parametrize("dataset", ["cora", "citeseer", "dblp", "facebook", "german", "student"])
+def test_published_settings_are_settings(dataset: str, condition: str | None) -> None:
+    settings = preset("rgnn", dataset, condition)
+    assert settings.pop("group_columns") >= 1
+    assert RGNN(**settings).sample == 10
