@@ -51,8 +51,8 @@ def run_demo(nodes: int, seed: int) -> None:
     console.print(table)
     console.print(
         "'checked' is the largest log likelihood ratio over every report of a small version of the mechanism, "
-        "found by rational arithmetic (d: its delta). 'error' is the root mean square error of the population means that the server "
-        "estimates from the reports, 'expected' what the mechanism's variance predicts."
+        "found by rational arithmetic (d: its delta). 'error' is the root mean square error of the means that "
+        "the server estimates from the reports, 'expected' what the mechanism's variance predicts."
     )
     _show_broken_claim(console)
     _show_systems(console, graph, seed)
