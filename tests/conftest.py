@@ -1,6 +1,12 @@
 """Settings that all tests share. Machines differ in speed, so no example has a deadline."""
 
+import os
+
 from hypothesis import settings
+
+# The matrices of the tests are small: a second thread would only wait. Set before torch is imported, here and in
+# the processes that tests start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("privet", deadline=None, print_blob=True)
 settings.load_profile("privet")

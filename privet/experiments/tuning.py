@@ -31,6 +31,8 @@ def tune(system: System, graph: Graph, trials: int, *, seed: int = 1000) -> tupl
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     split = seeded_split(graph, seed)
     space = type(system).search_space
+    if "validation_reports" in system.settings():
+        system = replace(system, validation_reports=False)  # what is trained on cannot choose
     history: list[dict[str, Any]] = []
 
     def objective(trial: Any) -> float:
