@@ -32,7 +32,8 @@ def tune(system: System, graph: Graph, trials: int, *, seed: int = 1000) -> tupl
     split = seeded_split(graph, seed)
     space = type(system).search_space
     if "validation_reports" in system.settings():
-        system = replace(system, validation_reports=False)  # what is trained on cannot choose
+        own: dict[str, Any] = {"validation_reports": False}  # what is trained on cannot choose
+        system = replace(system, **own)
     history: list[dict[str, Any]] = []
 
     def objective(trial: Any) -> float:
