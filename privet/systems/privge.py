@@ -33,6 +33,7 @@ from privet.systems.privge_links import LinkFitted, LinkTask
 
 __all__ = ["PrivGE", "standardised"]
 
+Centring: TypeAlias = Literal["mean", "middle"]
 FeatureMechanism: TypeAlias = Literal["hds", "laplace", "multi-bit", "piecewise"]
 
 _MECHANISMS: dict[str, type[CoordinateMechanism]] = {
@@ -47,8 +48,9 @@ _MECHANISMS: dict[str, type[CoordinateMechanism]] = {
 class PrivGE(System):
     """HDS reports, a PageRank embedding with decay ``alpha`` and convolution coefficient ``r``, a network behind.
 
-    ``sample`` is the paper's k (each mechanism's own best choice if None), ``weight_decay`` its l2. The series is
-    truncated where its relative error falls to ``tolerance``. ``scale`` is the standard deviation of X's entries: with
+    ``sample`` is the paper's k (each mechanism's own best choice if None), ``weight_decay`` its l2, and
+    ``centring="middle"`` its choice of each column's 0 (see :func:`standardised`). The series is
+    truncated where its relative error falls to ``tolerance``. ``scale`` is the size of X's entries: with
     a smaller one training starts more slowly and fits less of the noise. ``batch_size`` makes mini-batches of training
     nodes, for which Z is written out once. ``folds`` are of :meth:`fit_links`. A private label (``epsilon_labels``)
     enters the loss through its transition matrix.
@@ -65,6 +67,7 @@ class PrivGE(System):
     }
     mechanism: FeatureMechanism = "hds"
     sample: int | None = None
+    centring: Centring = "mean"
     alpha: float = 0.1
     r: float = 0.5
     tolerance: float = 0.05
@@ -82,6 +85,7 @@ class PrivGE(System):
 
     def __post_init__(self) -> None:
         _check_choice("mechanism", self.mechanism, FeatureMechanism)
+        _check_choice("centring", self.centring, Centring)
         _check_choice("activation", self.activation, Activation)
         for name, low, high in (("alpha", 0.0, 1.0), ("tolerance", 0.0, 1.0)):
             if not low < getattr(self, name) < high:
@@ -118,7 +122,7 @@ class PrivGE(System):
         It is N x (d + 1), the propagated constant last, and not written out: ``.dense()`` or
         ``.rows(nodes).dense()`` do that.
         """
-        x = standardised(collected.estimate(), collected.schema, self.scale)
+        x = standardised(collected.estimate(), collected.schema, self.scale, self.centring)
         operator = pagerank_operator(collected.graph if topology is None else topology, self.r)
         return pagerank_series(x, operator, self.alpha, tolerance=self.tolerance)
 
@@ -190,25 +194,32 @@ class PrivGE(System):
         )
 
 
-def standardised(estimate: AffineFeatures, schema: Schema, scale: float = 1.0) -> LazyFeatures:
-    """Each column in units of its declared range, less its mean over the reports; entries of deviation ``scale``.
+def standardised(
+    estimate: AffineFeatures, schema: Schema, scale: float = 1.0, centring: Centring = "mean"
+) -> LazyFeatures:
+    """Each column in units of its declared range, less its centre; entries of root mean square ``scale``.
 
-    The mean and the deviation are of the reports, so this is post-processing. The paper maps the range to [-1, 1] and
-    lets an unreported value be 0, the middle. But where most values lie at one end (bags of words) the middle
-    is far from all of them, and propagation turns that common distance into a term that drowns the rest. What was
-    worth keeping of it, the propagated constant (which tells degrees if r > 0), is one last column of its own.
-    Dividing by one number makes the paper's raw HDS output and the unbiased estimate, its multiple, the same thing.
+    Mean and root mean square are of the reports, so this is post-processing. The paper's centre is the middle of
+    the range. But where most values lie at one end (bags of words) the middle is far from all of them, and
+    propagation turns that common distance into a term that drowns the rest. What is worth keeping of it, the propagated
+    constant (which tells degrees if r > 0), is one last column of its own. Dividing by one number makes the
+    paper's raw HDS output and the unbiased estimate, its multiple about the middle, the same thing.
     """
-    units = estimate.scale / (schema.high - schema.low)
+    span = schema.high - schema.low
+    units = estimate.scale / span
     symbols = estimate.symbols.astype(np.float64)
     means = np.asarray(symbols.mean(axis=0)).ravel()
     squares = np.asarray(symbols.multiply(symbols).mean(axis=0)).ravel()
-    deviation = float(np.sqrt(np.mean(units**2 * (squares - means**2))))
-    units *= scale / deviation if deviation > 0 else scale
+    middle = (estimate.offset - (schema.low + schema.high) / 2) / span
+    offset = -means * units if centring == "mean" else middle
+    size = float(np.sqrt(np.mean(units**2 * (squares - means**2) + (units * means + offset) ** 2)))
+    factor = scale / size if size > 0 else scale
     rows, columns = estimate.shape
     widened = sp.csr_array(estimate.symbols, copy=True)
     widened.resize(rows, columns + 1)
-    return LazyFeatures.from_affine(AffineFeatures(widened, np.append(units, 1.0), np.append(-means * units, scale)))
+    return LazyFeatures.from_affine(
+        AffineFeatures(widened, np.append(units * factor, 1.0), np.append(offset * factor, scale))
+    )
 
 
 def _cross_entropy(logits: Tensor, labels: Tensor, transition: Tensor | None) -> Tensor:
