@@ -11,7 +11,7 @@ from privet.errors import InvalidData
 from privet.mechanisms import SeededBits
 from privet.models import roc_auc
 from privet.systems import LinkFitted, PrivGE
-from privet.systems.privge_links import hidden_edges
+from privet.systems.privge_links import LinkTask, hidden_edges
 
 SYSTEM = PrivGE(num_layers=1, hidden_channels=16, weight_decay=0.0, scale=0.3, max_epochs=4, folds=2)
 
@@ -39,6 +39,15 @@ def test_one_fold_learns_to_recognise_its_own_edges(links: EdgeSplit) -> None:
     wide = PrivGE(num_layers=1, hidden_channels=32, weight_decay=0.0, max_epochs=30, patience=None, folds=1)
     seen = fit(wide, links)
     assert seen.auc(links.train) > seen.auc(links.test) + 0.03
+
+
+def test_a_fold_is_ranked_from_an_embedding_over_the_other_folds(links: EdgeSplit) -> None:
+    collected = SYSTEM.collect(links.graph, SeededBits(0))
+    part = np.arange(0, links.train.edges.shape[1], 2)
+    z, _ = LinkTask(SYSTEM, collected, links.train, links.validation)._fold(links.graph.adjacency, part)
+    others = Graph.from_edges(np.delete(links.train.edges, part, axis=1), 500)
+    assert torch.allclose(z.dense(), SYSTEM.embed(collected, others).dense(), atol=1e-5)
+    assert not torch.allclose(z.dense(), SYSTEM.embed(collected).dense(), atol=1e-2)
 
 
 def test_scores_are_weighted_hadamard_sums_and_symmetric(links: EdgeSplit) -> None:
