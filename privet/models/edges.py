@@ -11,7 +11,6 @@ All run over CSR arrays, forward and backward: no scatter, and no temporary of E
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -22,6 +21,7 @@ from torch.nn.functional import pad
 
 from privet.errors import InvalidData
 from privet.graph import spmm
+from privet.graph.csr import csr_tensor
 
 __all__ = ["Edges", "WeightedEdges"]
 
@@ -187,10 +187,7 @@ class WeightedEdges:
 
 
 def _csr(offsets: Tensor, columns: Tensor, values: Tensor) -> Tensor:
-    size = (offsets.numel() - 1,) * 2
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        return torch.sparse_csr_tensor(offsets, columns, values.contiguous(), size=size, check_invariants=False)
+    return csr_tensor(offsets, columns, values.contiguous(), (offsets.numel() - 1,) * 2)
 
 
 def _offsets(rows: Tensor, num_nodes: int) -> Tensor:
