@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -25,6 +26,14 @@ from privet.experiments.store import Store
 from privet.systems import SYSTEMS, System
 
 __all__ = ["figure_progress", "prepared", "print_table", "run_table", "system_for"]
+
+
+_SHORT = {
+    "structure_only": "no info",
+    "label_propagation": "labels",
+    "features_only": "no graph",
+    "non_private": "raw",
+}
 
 
 def system_for(name: str, dataset: str, overrides: dict[str, Any], condition: str | None = None) -> System:
@@ -128,10 +137,10 @@ def print_table(result: dict[str, Any]) -> None:
     """Paper, ours, controls and true epsilon side by side."""
     console = Console()
     shown: dict[str, Any] = next((row["controls"] for row in result["cells"] if row["measured"]), {})
-    table = Table(title=f"{result['title']} ({result['seeds']} seeds)", title_justify="left")
+    table = Table(title=f"{result['title']} ({result['seeds']} seeds)", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("dataset", no_wrap=True)
     table.add_column("condition")
-    for column in ("true epsilon", "paper", "ours", *(kind.replace("_", " ") for kind in shown)):
+    for column in ("true eps", "paper", "ours", *(_SHORT[kind] for kind in shown)):
         table.add_column(column, justify="right")
     for row in result["cells"]:
         paper = "" if row["paper"] is None else f"{row['paper']:.1f}"
@@ -151,6 +160,11 @@ def print_table(result: dict[str, Any]) -> None:
             *controls,
         )
     console.print(table)
+    if shown:
+        console.print(
+            "no info: the same pipeline on reports without information; labels: label propagation; no graph: features "
+            "alone; raw: not private."
+        )
     if result["remark"]:
         console.print(result["remark"])
     missing = [row for row in result["cells"] if row["measured"] is None]
