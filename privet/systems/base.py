@@ -105,6 +105,9 @@ class System(ABC):
         if graph.features is None or graph.schema is None or graph.labels is None or graph.split is None:
             missing = [n for n in ("features", "schema", "labels", "split") if getattr(graph, n) is None]
             raise InvalidData(f"graph given to {type(self).__name__}", "with features, schema, labels, split", missing)
+        if graph.schema.private_edges:
+            expected = "with public edges, which the server sees"
+            raise InvalidData(f"graph given to {type(self).__name__}", expected, "a schema with private edges")
         mechanism = self.feature_mechanism(graph.schema)
         features = mechanism.perturb(graph.features, bits)
         public = Graph(graph.adjacency, graph.directed, split=graph.split, schema=graph.schema)

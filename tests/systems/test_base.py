@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -90,6 +90,12 @@ def test_unlabelled_nodes_report_no_label(graph: Graph) -> None:
     labels[:50] = -1
     collected = Nearest(epsilon_labels=1.0).collect(graph.replace(labels=labels), SeededBits(0))
     assert collected.labelled.min() >= 50
+
+
+def test_private_edges_are_not_handed_to_the_server(graph: Graph) -> None:
+    private = replace(graph.schema, private_edges=True)
+    with pytest.raises(InvalidData, match="public edges"):
+        Nearest().collect(graph.replace(schema=private), SeededBits(0))
 
 
 @pytest.mark.parametrize("field", ["features", "labels", "split", "schema"])
