@@ -4,6 +4,7 @@ from privet.mechanisms.adjacency import AdjacencyResponse
 from privet.mechanisms.affine import AffineFeatures
 from privet.mechanisms.base import Mechanism
 from privet.mechanisms.bits import Bits, SeededBits, SystemBits
+from privet.mechanisms.degrees import DegreeResponse
 from privet.mechanisms.gaussian import AnalyticGaussian
 from privet.mechanisms.laplace import Laplace
 from privet.mechanisms.multibit import MultiBit
@@ -36,6 +37,7 @@ __all__ = [
     "AffineFeatures",
     "AnalyticGaussian",
     "Bits",
+    "DegreeResponse",
     "Laplace",
     "Mechanism",
     "MultiBit",

@@ -110,8 +110,9 @@ class AdjacencyResponse(Mechanism):
 
     def guarantee(self) -> Guarantee:
         """epsilon for one bit of one list."""
-        both = "a relationship is reported by both endpoints and costs twice this epsilon"
-        once = "a relationship is reported once, by the endpoint of smaller id, and costs this epsilon"
+        cost = f"{self.relationship_epsilon:g}"
+        both = f"a relationship is reported by both endpoints and costs twice this epsilon of one list: {cost}"
+        once = f"a relationship is reported once, by the endpoint of smaller id, and costs this epsilon: {cost}"
         unprotected = ("that the user took part", once if self.one_sided else both)
         return Guarantee.local(Unit.NEIGHBOUR_BIT, self.epsilon, unprotected=unprotected)
 

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from privet.data import Graph, Schema, Split
 from privet.errors import InvalidData, InvalidParameter
-from privet.mechanisms import AffineFeatures, Bits, Mechanism, RandomizedResponse, Reports
+from privet.mechanisms import (
+    AdjacencyResponse,
+    AffineFeatures,
+    Bits,
+    DegreeResponse,
+    Mechanism,
+    NeighbourReports,
+    RandomizedResponse,
+    Reports,
+)
 from privet.privacy import Guarantee, joint
 from privet.systems.fitted import Fitted
 
@@ -25,6 +34,8 @@ class Collected:
     ``graph`` has the topology, the schema and the split, and neither features nor labels. ``labels`` are the public
     labels of training and validation nodes, -1 elsewhere (everywhere, if labels are private). Private labels arrive
     as ``label_reports``, row i from node ``labelled[i]``. Nothing here knows a test node's label.
+
+    Private edges arrive as ``neighbours`` (and maybe ``degrees``), and ``graph`` is then made of these reports.
     """
 
     graph: Graph
@@ -34,6 +45,10 @@ class Collected:
     label_reports: Reports | None = None
     labelled: NDArray[np.int64] | None = None
     label_mechanism: RandomizedResponse | None = None
+    neighbours: NeighbourReports | None = None
+    edge_mechanism: AdjacencyResponse | None = None
+    degrees: Reports | None = None
+    degree_mechanism: DegreeResponse | None = None
 
     @property
     def schema(self) -> Schema:
@@ -70,9 +85,13 @@ class Collected:
         return self.feature_mechanism.estimate(self.features)
 
     def guarantee(self) -> Guarantee:
-        """What every device was promised: features, and features and label together where both are private."""
-        features = self.feature_mechanism.guarantee()
-        return features if self.label_mechanism is None else joint(features, self.label_mechanism.guarantee())
+        """What every device was promised: features, with label or neighbour list together where those are private."""
+        parts = [self.feature_mechanism.guarantee()]
+        if self.label_mechanism is not None:
+            parts.append(self.label_mechanism.guarantee())
+        if self.edge_mechanism is not None:
+            parts.append(list_guarantee(self.edge_mechanism, self.degree_mechanism))
+        return parts[0] if len(parts) == 1 else joint(*parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +154,11 @@ class System(ABC):
         for name, value in numbers.items():
             if not value > 0:
                 raise InvalidParameter(name, type(self).__name__, "a number above 0", value)
+
+
+def list_guarantee(lists: AdjacencyResponse, degrees: DegreeResponse | None) -> Guarantee:
+    """One bit of a neighbour list changes the list and the degree: the two epsilons add."""
+    return lists.guarantee() if degrees is None else lists.guarantee() + degrees.guarantee()
 
 
 def _split(graph: Graph) -> Split:

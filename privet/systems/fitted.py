@@ -24,7 +24,8 @@ _FORMAT = "privet-fitted-1"
 class Fitted:
     """Predictions of a trained system over the nodes of its graph (the transductive setting).
 
-    ``guarantee`` is None only for controls that are not private at all.
+    ``guarantee`` is None only for controls that are not private at all. ``facts`` are what the server found out about
+    the data on its way, by name.
     """
 
     system: str
@@ -35,6 +36,7 @@ class Fitted:
     weights: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     best_epoch: int | None = None
     validation_score: float | None = None
+    facts: dict[str, float] = field(default_factory=dict)
 
     def predict_proba(self) -> NDArray[np.float32]:
         """Class probabilities, one row a node."""
@@ -62,6 +64,7 @@ class Fitted:
             "settings": self.settings,
             "best_epoch": self.best_epoch,
             "validation_score": self.validation_score,
+            "facts": self.facts,
         }
         with atomic_directory(path) as folder:
             save_file(
@@ -93,6 +96,7 @@ class Fitted:
             weights={k.removeprefix("weights."): v for k, v in arrays.items() if k.startswith("weights.")},
             best_epoch=document["best_epoch"],
             validation_score=document["validation_score"],
+            facts=document.get("facts", {}),
         )
 
     def save_embedding(self, path: str | os.PathLike[str]) -> None:

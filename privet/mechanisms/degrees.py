@@ -1,0 +1,142 @@
+"""The number of a user's neighbours, with discrete Laplace noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import InvalidData, InvalidParameter, InvalidReports
+from privet.mechanisms.affine import AffineFeatures
+from privet.mechanisms.base import Distribution, Mechanism, check_count
+from privet.mechanisms.bits import Bits
+from privet.mechanisms.laplace import discrete_laplace
+from privet.mechanisms.odds import exp_enclosure
+from privet.mechanisms.reports import Reports
+from privet.privacy import Guarantee, Unit
+from privet.privacy.guarantee import check_epsilon
+
+__all__ = ["DegreeResponse"]
+
+_TAIL = 45  # reports are clipped 45 scales beyond the range, which has probability below e^-45 < 2^-64
+
+
+@dataclass(frozen=True, kw_only=True)
+class DegreeResponse(Mechanism):
+    """steps d + k with Pr[k] proportional to exp(-|k| / scale): the degree in units of 1 / steps.
+
+    The scale is the smallest whole number above steps / epsilon. The report is clipped 45 scales beyond the range.
+
+    Formal guarantee: epsilon-edge-LDP. One bit of a list changes d by 1 and the likelihood of a report by a factor of
+    at most exp(steps / scale) < e^epsilon; clipping is post-processing. With ``one_sided`` d counts only neighbours of
+    larger id, so that a relationship is counted by one endpoint and not by both.
+    """
+
+    name = "degree-response"
+    epsilon: float
+    num_nodes: int
+    one_sided: bool = False
+    steps: int = 1 << 8
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
+        object.__setattr__(self, "num_nodes", check_count(self.num_nodes, "num_nodes", owner, 2, (1 << 31) - 1))
+        object.__setattr__(self, "steps", check_count(self.steps, "steps", owner, 1, 1 << 20))
+        if not 2 <= self.scale <= 1 << 30:
+            expected = f"between {self.steps / (1 << 30):.2g} and {self.steps} (finite precision)"
+            raise InvalidParameter("epsilon", owner, expected, self.epsilon)
+
+    @cached_property
+    def scale(self) -> int:
+        """Of the noise, in 1 / steps of an edge; strictly more than steps / epsilon."""
+        return math.floor(self.steps / Fraction(self.epsilon)) + 1
+
+    @property
+    def smallest_symbol(self) -> int:
+        """45 scales below no neighbour."""
+        return -_TAIL * self.scale
+
+    @property
+    def largest_symbol(self) -> int:
+        """45 scales above all others."""
+        return self.steps * (self.num_nodes - 1) + _TAIL * self.scale
+
+    @property
+    def num_reports(self) -> int:
+        """The integers from the smallest to the largest symbol."""
+        return self.largest_symbol - self.smallest_symbol + 1
+
+    def perturb(self, values: Any, bits: Bits) -> Reports:
+        """One report for each degree."""
+        degrees = self._degrees(values)
+        noisy = self.steps * degrees + discrete_laplace(self.scale, degrees.shape, bits)
+        return Reports(1, np.clip(noisy, self.smallest_symbol, self.largest_symbol)[:, None])
+
+    def estimate(self, reports: Reports) -> AffineFeatures:
+        """symbol / steps, unbiased up to the clipping."""
+        outside = (reports.symbols < self.smallest_symbol) | (reports.symbols > self.largest_symbol)
+        if reports.dimension != 1 or outside.any():
+            expected = f"one symbol from {self.smallest_symbol} to {self.largest_symbol} a user"
+            found = f"another in row {int(outside.any(axis=1).argmax())}"
+            raise InvalidReports("degree reports", expected, found)
+        return AffineFeatures(reports.to_sparse(), np.array([1 / self.steps]), np.zeros(1))
+
+    def guarantee(self) -> Guarantee:
+        """epsilon for one bit of one list."""
+        both = f"a relationship is counted by both endpoints, which costs twice this epsilon: {2 * self.epsilon:g}"
+        once = f"a relationship is counted once, by the endpoint of smaller id, which costs {self.epsilon:g}"
+        unprotected = ("that the user took part", once if self.one_sided else both)
+        return Guarantee.local(Unit.NEIGHBOUR_BIT, self.epsilon, unprotected=unprotected)
+
+    def log_likelihood(self, reports: Reports, values: Any) -> NDArray[np.float64]:
+        """log((1 - g) / (1 + g)) - |k| / scale with g = exp(-1 / scale); the ends hold the whole tail."""
+        symbols = reports.symbols[:, 0].astype(np.int64)
+        distance = np.abs(symbols - self.steps * self._degrees(values))
+        end = (symbols == self.smallest_symbol) | (symbols == self.largest_symbol)
+        constant = np.where(end, 0.0, math.log(-math.expm1(-1 / self.scale)))
+        return np.asarray(constant - distance / self.scale - math.log1p(math.exp(-1 / self.scale)))
+
+    def variance(self, values: Any) -> NDArray[np.float64]:
+        """2 g / (1 - g)^2 / steps^2, whatever the degree."""
+        noise = 2 * math.exp(-1 / self.scale) / math.expm1(-1 / self.scale) ** 2
+        return np.broadcast_to(np.float64(noise / self.steps**2), (len(self._degrees(values)), 1))
+
+    def exact_distribution(self, value: Any) -> Distribution:
+        """Every symbol with rational bounds of its probability."""
+        origin = self.steps * int(self._degrees(np.atleast_1d(value))[0])
+        small, large = exp_enclosure(Fraction(-1, self.scale))
+        result: Distribution = {}
+        for symbol in range(self.smallest_symbol, self.largest_symbol + 1):
+            below, above = exp_enclosure(Fraction(-abs(symbol - origin), self.scale))
+            inner = symbol not in (self.smallest_symbol, self.largest_symbol)
+            left, right = (1 - large, 1 - small) if inner else (Fraction(1), Fraction(1))
+            result[symbol] = (below * left / (1 + large), above * right / (1 + small))
+        return result
+
+    def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
+        """Degrees that differ by one, at either end of the range."""
+        for low in {0, self.num_nodes - 2}:
+            yield low, low + 1
+            yield low + 1, low
+
+    def report_key(self, reports: Reports, row: int) -> Hashable:
+        """The symbol."""
+        return int(reports.symbols[row, 0])
+
+    def _degrees(self, values: Any) -> NDArray[np.int64]:
+        degrees = np.asarray(values)
+        if degrees.ndim != 1 or not np.issubdtype(degrees.dtype, np.integer):
+            found = f"{degrees.ndim}-d {degrees.dtype}"
+            raise InvalidData("degrees given to DegreeResponse", "a vector of integers", found)
+        wrong = (degrees < 0) | (degrees >= self.num_nodes)
+        if wrong.any():
+            found = f"{degrees[np.argmax(wrong)]} in row {int(np.argmax(wrong))}"
+            raise InvalidData("degrees given to DegreeResponse", f"from 0 to {self.num_nodes - 1}", found)
+        return degrees.astype(np.int64)
