@@ -1,5 +1,6 @@
-"""Server-side post-processing of reports: frequencies, label denoising, label proportions."""
+"""Server-side post-processing of reports: frequencies, label denoising, label proportions, structure."""
 
+from privet.estimation.beliefs import Beliefs, class_affinity, propagate_beliefs
 from privet.estimation.labels import (
     MajorityLabels,
     PosteriorLabels,
@@ -11,15 +12,32 @@ from privet.estimation.labels import (
     overfits,
     propagated_reports,
 )
+from privet.estimation.structure import (
+    ReportedPairs,
+    Symmetrise,
+    closure_log_odds,
+    common_neighbours,
+    estimated_degrees,
+    noisy_graph,
+)
 
 __all__ = [
+    "Beliefs",
     "MajorityLabels",
     "PosteriorLabels",
+    "ReportedPairs",
     "Supervision",
+    "Symmetrise",
+    "class_affinity",
     "class_posterior",
+    "closure_log_odds",
+    "common_neighbours",
     "corrected_accuracy",
+    "estimated_degrees",
     "forward_correction",
     "majority_label",
+    "noisy_graph",
     "overfits",
+    "propagate_beliefs",
     "propagated_reports",
 ]

@@ -1,6 +1,7 @@
 """Networks over CSR operators, heads, and the one training loop."""
 
 from privet.models.backbone import GNN, MLP, Activation, Backbone, Propagation, backbone_operator
+from privet.models.calibrated import CalibratedAdjacency
 from privet.models.edges import Edges, WeightedEdges
 from privet.models.gat import GATLayer
 from privet.models.heads import HadamardLinkScorer, pairwise_loss
@@ -15,6 +16,7 @@ __all__ = [
     "MLP",
     "Activation",
     "Backbone",
+    "CalibratedAdjacency",
     "Edges",
     "Features",
     "GATLayer",
