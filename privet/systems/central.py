@@ -1,0 +1,304 @@
+"""The central model: a trusted holder trains, and what it releases does not betray whether a node took part.
+
+Algorithm 1 of HeterPoisson and DP-SGD are the same loop: draw a batch by independent coins, clip each example's
+gradient, add noise to the sum, divide by the *expected* size of a batch, step.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from privet.data import Graph
+from privet.errors import InvalidData, InvalidParameter
+from privet.mechanisms import Bits, SeededBits, SystemBits
+from privet.mechanisms.noise import Noise, noisy_sum
+from privet.models import seeded
+from privet.models.clipping import clipped_gradient, perceptron
+from privet.models.progress import progress_bar
+from privet.privacy import Guarantee, Unit, node_level
+from privet.privacy.guarantee import ADJACENCY
+from privet.systems.fitted import Fitted
+
+__all__ = ["CentralSystem", "HeldGraph", "dense_rows", "predicted", "standardised"]
+
+Optimizer: TypeAlias = Literal["adam", "sgd"]
+Batch: TypeAlias = tuple[NDArray[np.float32], NDArray[np.int64]]
+
+_UNPROTECTED = (
+    "features, labels and mutual edges of validation and test nodes",
+    "the number of nodes and each node's degree in the whole graph",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldGraph:
+    """What the holder trains on. ``members`` are the training nodes, which are protected; ``open_nodes`` are those of
+    validation and test, to which nothing is promised. Nodes in no part of the split are not read at all.
+
+    ``labels`` are those of the training nodes, -1 elsewhere.
+    """
+
+    graph: Graph
+    features: sp.csr_array | NDArray[np.float32]
+    labels: NDArray[np.int64]
+    members: NDArray[np.bool_]
+    open_nodes: NDArray[np.bool_]
+    classes: int
+
+    @classmethod
+    def of(cls, graph: Graph, owner: str) -> HeldGraph:
+        """The graph's training side, without any label of a node outside it."""
+        if graph.features is None or graph.schema is None or graph.labels is None or graph.split is None:
+            missing = [n for n in ("features", "schema", "labels", "split") if getattr(graph, n) is None]
+            raise InvalidData(f"graph given to {owner}", "with features, schema, labels, split", missing)
+        members = graph.split.train & (graph.labels >= 0)
+        if not members.any():
+            raise InvalidData(f"training nodes given to {owner}", "labelled, at least one of them", "none that is")
+        labels = np.where(members, graph.labels, -1)
+        open_nodes = graph.split.validation | graph.split.test
+        return cls(graph, graph.features, labels, members, open_nodes, graph.schema.classes)
+
+    @property
+    def num_nodes(self) -> int:
+        """The N of the paper: all nodes of the whole graph, a public number."""
+        return self.graph.num_nodes
+
+    def among_open(self) -> sp.csr_array:
+        """The edges of which both ends are open, over all N nodes: all that a prediction may use."""
+        inside = sp.diags_array(self.open_nodes.astype(np.float32), format="csr")
+        kept = sp.csr_array(inside @ self.graph.adjacency @ inside)
+        kept.eliminate_zeros()
+        return kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class CentralSystem(ABC):
+    """Hyper-parameters in the constructor; ``fit`` is the trusted holder.
+
+    The words are those of Opacus: each gradient is clipped to ``max_grad_norm``, and the noise on their sum has the
+    standard deviation ``noise_multiplier`` times ``max_grad_norm``. Give it, or a ``target_epsilon`` from which it is
+    calibrated. ``delta`` is N^-1.1 by default, ``batch_size`` an expectation: the rate of sampling is
+    q = batch_size / N, and there are ceil(``epochs`` / q) steps. N counts all nodes of the graph. Without a ``seed``
+    coins and noise come from the operating system; with one (simulation only) a run repeats bit for bit.
+    """
+
+    name: ClassVar[str]
+    search_space: ClassVar[dict[str, list[Any]]] = {}
+
+    target_epsilon: float | None = None
+    noise_multiplier: float | None = None
+    delta: float | None = None
+    max_grad_norm: float = 0.5
+    batch_size: int = 4096
+    epochs: float = 9.0
+    optimizer: Optimizer = "adam"
+    learning_rate: float = 0.01
+    hidden_channels: int = 128
+    num_layers: int = 2
+    noise: Noise = "gaussian"
+    batch_norm: bool = False
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        if (self.target_epsilon is None) == (self.noise_multiplier is None):
+            found = f"target_epsilon={self.target_epsilon} and noise_multiplier={self.noise_multiplier}"
+            raise InvalidParameter("target_epsilon", owner, "given if and only if noise_multiplier is not", found)
+        if self.batch_norm:
+            expected = "False: statistics of a batch make each example's gradient depend on all the others"
+            raise InvalidParameter("batch_norm", owner, expected, self.batch_norm)
+        for name, choices in (("noise", Noise), ("optimizer", Optimizer)):
+            if getattr(self, name) not in get_args(choices):
+                expected = f"one of {', '.join(get_args(choices))}"
+                raise InvalidParameter(name, owner, expected, getattr(self, name))
+        rules: list[tuple[str, bool, str]] = [
+            ("target_epsilon", _none_or_positive(self.target_epsilon), "a finite number above 0"),
+            ("noise_multiplier", self.noise_multiplier is None or 0 <= self.noise_multiplier < math.inf, "at least 0"),
+            ("delta", self.delta is None or 0 < self.delta < 1, "between 0 and 1"),
+            ("max_grad_norm", self.max_grad_norm > 0, "above 0"),
+            ("max_grad_norm", self.noise_multiplier == 0 or self.max_grad_norm < math.inf, "finite with noise"),
+            ("batch_size", self.batch_size >= 1, "an integer of at least 1"),
+            ("epochs", 0 < self.epochs < math.inf, "a finite number above 0"),
+            ("learning_rate", 0 < self.learning_rate < math.inf, "a finite number above 0"),
+            ("hidden_channels", self.hidden_channels >= 1, "an integer of at least 1"),
+            ("num_layers", self.num_layers >= 1, "an integer of at least 1"),
+            ("seed", self.seed is None or self.seed >= 0, "None or an integer of at least 0"),
+        ]
+        for name, holds, expected in rules:
+            if not holds:
+                raise InvalidParameter(name, owner, expected, getattr(self, name))
+
+    @abstractmethod
+    def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
+        """Train on the training nodes and predict for those of validation and test.
+
+        The rows of all other nodes are uniform: a prediction for a protected node would read what is protected.
+        """
+
+    @property
+    def picks(self) -> float:
+        """M: how many sub-graphs of others a node may be expected in; 0 where training never reads an edge."""
+        return 0.0
+
+    def epsilon_of(self, noise_multiplier: float, num_nodes: int, delta: float) -> float:
+        """The true epsilon of a run with this noise. The accountant's sigma is for gradients clipped to 1/2."""
+        return _epsilon(noise_multiplier / 2, *self._process(num_nodes), delta, num_nodes)
+
+    def calibrated(self, target_epsilon: float, num_nodes: int, delta: float) -> float:
+        """A noise multiplier whose true epsilon is at most the target."""
+        return 2 * _calibrated(target_epsilon, *self._process(num_nodes), delta, num_nodes)
+
+    def published_epsilon(self, noise_multiplier: float, num_nodes: int, delta: float) -> float | None:
+        """What the paper claims of the same noise, where that differs."""
+        return None
+
+    def _process(self, num_nodes: int) -> tuple[float, float, int]:
+        return self.rate(num_nodes), self.picks, self.steps(num_nodes)
+
+    def rate(self, num_nodes: int) -> float:
+        """q, the chance of each training node to be in a step."""
+        return min(1.0, self.batch_size / num_nodes)
+
+    def steps(self, num_nodes: int) -> int:
+        """T = ceil(epochs / q)."""
+        return math.ceil(self.epochs / self.rate(num_nodes))
+
+    def delta_for(self, num_nodes: int) -> float:
+        """``delta``, or N^-1.1."""
+        return float(num_nodes**-1.1) if self.delta is None else self.delta
+
+    def noise_multiplier_for(self, num_nodes: int) -> float:
+        """The noise of a run over so many nodes, given or calibrated."""
+        if self.noise_multiplier is not None:
+            return self.noise_multiplier
+        return self.calibrated(_some(self.target_epsilon), num_nodes, self.delta_for(num_nodes))
+
+    def get_epsilon(self, delta: float, *, num_nodes: int) -> float:
+        """The true epsilon at a delta of one's choice, for the noise that a run over so many nodes gets."""
+        noise = self.noise_multiplier_for(num_nodes)
+        return self.epsilon_of(noise, num_nodes, delta) if noise else math.inf
+
+    def guarantee(self, num_nodes: int) -> Guarantee | None:
+        """What a run over so many nodes promises; None without noise."""
+        noise, delta = self.noise_multiplier_for(num_nodes), self.delta_for(num_nodes)
+        if not noise:
+            return None
+        return Guarantee(
+            "central",
+            Unit.NODE,
+            ADJACENCY[Unit.NODE],
+            self.epsilon_of(noise, num_nodes, delta),
+            delta,
+            published_epsilon=self.published_epsilon(noise, num_nodes, delta),
+            unprotected=_UNPROTECTED,
+        )
+
+    def without_privacy(self) -> Self:
+        """The same system without noise and clipping: an upper bound that protects nobody."""
+        return replace(self, target_epsilon=None, noise_multiplier=0.0, max_grad_norm=math.inf)
+
+    def settings(self) -> dict[str, Any]:
+        """The hyper-parameters as plain values."""
+        return asdict(self)
+
+    def bits(self) -> Bits:
+        """Where coins and noise come from."""
+        return SystemBits() if self.seed is None else SeededBits(self.seed)
+
+    def network(self, in_channels: int, classes: int) -> nn.Sequential:
+        """A perceptron with ELU; its first weights are independent of the data."""
+        with seeded(self.seed):
+            return perceptron(in_channels, self.hidden_channels, classes, self.num_layers)
+
+    def descend(
+        self, network: nn.Sequential, batch: Callable[[], Batch], num_nodes: int, bits: Bits, *, progress: bool
+    ) -> None:
+        """Train in place: g = (sum of clipped gradients + noise) / (q N) in each of T steps."""
+        parameters = list(network.parameters())
+        make = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[self.optimizer]
+        optimizer = make(parameters, lr=self.learning_rate)
+        multiplier, steps = self.noise_multiplier_for(num_nodes), self.steps(num_nodes)
+        sigma = multiplier * self.max_grad_norm if multiplier else 0.0
+        expected_size = self.rate(num_nodes) * num_nodes  # never the realised size, which depends on who takes part
+        with progress_bar(steps) if progress else nullcontext(_silent) as show:
+            for step in range(1, steps + 1):
+                x, labels = batch()
+                found = clipped_gradient(network, torch.from_numpy(x), _losses(labels), self.max_grad_norm)
+                total = torch.cat([part.flatten() for part in found.sums]).numpy()
+                released = noisy_sum(total, sigma, bits, noise=self.noise) / expected_size
+                _set_gradients(parameters, torch.from_numpy(released))
+                optimizer.step()
+                show(step, 0.0, 0.0)
+
+    def released(self, network: nn.Sequential, held: HeldGraph, probabilities: NDArray[np.float32]) -> Fitted:
+        """The result; ``probabilities`` are those of the open nodes, in order."""
+        rows = np.full((held.num_nodes, held.classes), 1 / held.classes, dtype=np.float32)
+        rows[held.open_nodes] = probabilities
+        return Fitted(
+            system=self.name,
+            guarantee=self.guarantee(held.num_nodes),
+            probabilities=rows,
+            settings=self.settings(),
+            weights={name: value.detach().numpy().copy() for name, value in network.state_dict().items()},
+        )
+
+
+def predicted(network: nn.Sequential, x: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Class probabilities of rows."""
+    with torch.no_grad():
+        return np.asarray(network(torch.from_numpy(x)).softmax(dim=1).numpy())
+
+
+def standardised(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each row minus its own mean, over its own deviation; nothing is shared between rows."""
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    return np.asarray(centred / (centred.std(axis=1, keepdims=True) + 1e-6), dtype=np.float32)
+
+
+def dense_rows(matrix: sp.csr_array | NDArray[np.float32]) -> NDArray[np.float32]:
+    """A batch of rows as an array."""
+    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float32)
+
+
+_epsilon = lru_cache(maxsize=64)(node_level.epsilon)
+_calibrated = lru_cache(maxsize=64)(node_level.calibrate)  # the accountant takes seconds, and a table asks often
+
+
+def _losses(labels: NDArray[np.int64]) -> Callable[[Tensor], Tensor]:
+    target = torch.from_numpy(labels)
+    return lambda logits: cross_entropy(logits, target, reduction="none")
+
+
+def _set_gradients(parameters: list[nn.Parameter], flat: Tensor) -> None:
+    start = 0
+    for parameter in parameters:
+        part = flat[start : start + parameter.numel()]
+        parameter.grad = part.reshape(parameter.shape).to(parameter.dtype)
+        start += parameter.numel()
+
+
+def _none_or_positive(value: float | None) -> bool:
+    return value is None or 0 < value < math.inf
+
+
+def _some(value: float | None) -> float:
+    if value is None:
+        raise AssertionError("the constructor demands one of the two")
+    return value
+
+
+def _silent(step: int, loss: float, score: float) -> None:
+    pass
