@@ -6,7 +6,7 @@ from privet.data.graph import Features, Graph, Split
 from privet.data.schema import Categories, Feature, Interval, Schema
 from privet.data.splits import EdgeSplit, Links, label_rate, split_edges, split_nodes
 from privet.data.synthetic import social_graph
-from privet.data.transforms import group_columns
+from privet.data.transforms import group_columns, public_projection
 
 __all__ = [
     "KNOWN",
@@ -22,6 +22,7 @@ __all__ = [
     "group_columns",
     "label_rate",
     "load",
+    "public_projection",
     "read_directory",
     "read_edges",
     "save",

@@ -9,7 +9,7 @@ from privet.data.graph import Graph
 from privet.data.schema import Schema
 from privet.errors import InvalidData, InvalidParameter
 
-__all__ = ["group_columns"]
+__all__ = ["group_columns", "public_projection"]
 
 
 def group_columns(graph: Graph, size: int) -> Graph:
@@ -31,3 +31,28 @@ def group_columns(graph: Graph, size: int) -> Graph:
     old = graph.schema
     schema = Schema.categorical([2] * groups, classes=old.classes, private_edges=old.private_edges)
     return graph.replace(features=grouped, schema=schema)
+
+
+def public_projection(graph: Graph, dimension: int, *, seed: int = 0) -> Graph:
+    """Features z = x R / sqrt(dimension), with R a matrix of signs that everybody can make from the public ``seed``.
+
+    The new ranges follow from the declared old ones: column j lies between the sums of the smallest and of the largest
+    R[i, j] x[i], whatever anybody's row is.
+    """
+    if isinstance(dimension, bool) or not isinstance(dimension, int | np.integer) or dimension < 1:
+        raise InvalidParameter("dimension", "public_projection", "an integer of at least 1", dimension)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidParameter("seed", "public_projection", "an integer of at least 0", seed)
+    if graph.features is None or graph.schema is None:
+        raise InvalidData("graph of public_projection", "one with features and a schema", "one without")
+    old = graph.schema
+    words = np.random.PCG64(int(seed)).random_raw(old.dimension * dimension).reshape(old.dimension, dimension)
+    signs = np.where(words >> np.uint64(63), 1.0, -1.0) / np.sqrt(dimension)
+    centre, reach = (old.low + old.high) / 2 @ signs, (old.high - old.low) / 2 @ np.abs(signs)
+    projected = np.asarray(graph.features @ signs.astype(np.float32), dtype=np.float32)
+    margin = 1e-6 + 1e-5 * (np.abs(centre) + reach)  # of rounding to single precision
+    schema = Schema.numeric(
+        int(dimension), centre - reach - margin, centre + reach + margin, classes=old.classes,
+        private_edges=old.private_edges,
+    )  # fmt: skip
+    return graph.replace(features=projected, schema=schema)

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privet.data import Graph, Schema, group_columns
+from privet.data import Graph, Schema, group_columns, public_projection
 from privet.errors import InvalidData, InvalidParameter
 
 
@@ -38,3 +38,39 @@ def test_features_and_schema_are_needed():
     for fields in ({}, {"features": np.ones((2, 1))}):
         with pytest.raises(InvalidData, match="features and a schema"):
             group_columns(Graph.from_edges([[0], [1]], 2, **fields), 2)
+
+
+@settings(deadline=None)
+@given(st.from_type(Graph).filter(lambda graph: graph.features is not None), st.integers(1, 6), st.integers(0, 3))
+def test_projection_is_linear_public_and_within_its_declared_ranges(graph, dimension, seed):
+    projected = public_projection(graph, dimension, seed=seed)
+    columns = graph.features.shape[1]
+    unit = graph.subgraph(np.zeros(graph.num_nodes, bool))  # the matrix is the projection of the unit vectors
+    identity = Graph.from_edges(np.zeros((2, 0), int), columns, features=np.eye(columns), schema=unit.schema)
+    signs = public_projection(identity, dimension, seed=seed).features
+    assert np.allclose(np.abs(signs), dimension**-0.5)
+    assert np.allclose(projected.features, sp.csr_array(graph.features).toarray() @ signs, atol=1e-4)
+    low, high = graph.schema.low, graph.schema.high
+    for corner in np.random.default_rng(seed).integers(2, size=(20, columns)):
+        row = np.where(corner, low, high) @ signs
+        assert (row >= projected.schema.low).all()
+        assert (row <= projected.schema.high).all()
+    assert projected.schema.classes == graph.schema.classes
+    assert projected.schema.private_edges == graph.schema.private_edges
+
+
+def test_projection_ranges_are_attained_and_seeds_differ():
+    graph = Graph.from_edges([[0], [1]], 2, features=np.ones((2, 3)), schema=Schema.numeric(3, 0, 1))
+    schema = public_projection(graph, 50).schema
+    assert np.allclose(schema.high - schema.low, 3 / 50**0.5, rtol=1e-3)
+    one, other = (public_projection(graph, 50, seed=seed).features for seed in (0, 1))
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(("dimension", "seed", "name"), [(0, 0, "dimension"), (2.0, 0, "dimension"), (2, -1, "seed")])
+def test_projection_parameters(dimension, seed, name):
+    graph = Graph.from_edges([[0], [1]], 2, features=np.ones((2, 1)), schema=Schema.numeric(1, 0, 1))
+    with pytest.raises(InvalidParameter, match=name):
+        public_projection(graph, dimension, seed=seed)
+    with pytest.raises(InvalidData, match="features and a schema"):
+        public_projection(Graph.from_edges([[0], [1]], 2), 2)
