@@ -162,6 +162,9 @@ def table(
     only: Annotated[
         str | None, typer.Option(help="Datasets, comma separated (default: all).", show_default=False)
     ] = None,
+    condition: Annotated[
+        str | None, typer.Option(help='One condition of the table, such as "eps 1" (default: all).', show_default=False)
+    ] = None,
     controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
     store: Annotated[Path, typer.Option(help="Directory of finished figures; an interrupted table goes on.")] = Path(
         "results"
@@ -172,7 +175,7 @@ def table(
     """A published table beside our figures, the controls and the true epsilon. Resumable."""
     from privet.experiments.commands import table_command
 
-    table_command(name, data, seeds, only, store, controls=controls, out=out, as_json=as_json)
+    table_command(name, data, seeds, only, condition, store, controls=controls, out=out, as_json=as_json)
 
 
 @app.command()

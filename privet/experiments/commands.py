@@ -59,6 +59,7 @@ def table_command(
     root: Path | None,
     seeds: int,
     only: str | None,
+    condition: str | None,
     store: Path,
     *,
     controls: bool,
@@ -67,10 +68,9 @@ def table_command(
 ) -> None:
     """Measure what the store does not have yet, print the table, perhaps write it."""
     _check_writable(out)
-    table = published_table(name)
-    datasets = only.split(",") if only else ()
+    table = published_table(name).only(only.split(",") if only else (), condition)
     show = Console(stderr=True).is_terminal
-    result = run_table(table, root, seeds, Store(store), datasets=datasets, controls=controls, show_progress=show)
+    result = run_table(table, root, seeds, Store(store), controls=controls, show_progress=show)
     if out is not None:
         with atomic_file(out) as file:
             file.write_text(json.dumps(result, indent=2, sort_keys=True) + "\n")

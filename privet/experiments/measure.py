@@ -39,9 +39,9 @@ def measure(kind: str, system: System, graph: Graph, seed: int, *, progress: boo
     return {"test": scores["test"], "validation": scores["validation"], "seconds": seconds}
 
 
-def summary(values: list[float]) -> dict[str, float | list[float]]:
-    """Mean and standard deviation over the seeds, in per cent as the papers print them."""
-    array = 100 * np.asarray(values)
+def summary(values: list[float], factor: float = 100.0) -> dict[str, float | list[float]]:
+    """Mean and standard deviation over the seeds, in per cent (as the papers print them) unless told otherwise."""
+    array = factor * np.asarray(values)
     spread = float(array.std(ddof=1)) if len(array) > 1 else 0.0
     return {"mean": float(array.mean()), "std": spread, "values": array.tolist()}
 

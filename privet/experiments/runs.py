@@ -17,19 +17,13 @@ import privet
 from privet.data import Graph
 from privet.data.files import atomic_file
 from privet.experiments.measure import CONTROLS, measure, seeded_split, summary
+from privet.experiments.tasks import KIND_TITLES
 from privet.experiments.verdict import verdict
 from privet.mechanisms import RandomizedResponse
 from privet.privacy.statement import write_statement
 from privet.systems import System
 
 __all__ = ["print_result", "run_system", "write_result"]
-
-_TITLES = {
-    "structure_only": "structure only (reports without information)",
-    "label_propagation": "label propagation (no features)",
-    "features_only": "features without the graph",
-    "non_private": "non-private upper bound",
-}
 
 
 def run_system(
@@ -84,7 +78,7 @@ def print_result(result: dict[str, Any]) -> None:
     )
     for kind, figures in result["controls"].items():
         epsilon = {"structure_only": "features 0", "non_private": "none"}.get(kind, "")
-        table.add_row(_TITLES[kind], f"{figures['mean']:.1f}", f"{figures['std']:.1f}", epsilon)
+        table.add_row(KIND_TITLES[kind][1], f"{figures['mean']:.1f}", f"{figures['std']:.1f}", epsilon)
     console.print(table)
     if "verdict" in result:
         console.print(result["verdict"])

@@ -18,22 +18,14 @@ from rich.table import Table
 import privet
 from privet.data import Graph, group_columns, load
 from privet.errors import InvalidParameter
-from privet.experiments.links import LINK_KINDS, measure_links
-from privet.experiments.measure import KINDS, measure, seeded_split, summary
+from privet.experiments.measure import summary
 from privet.experiments.presets import preset
 from privet.experiments.published import Cell, PublishedTable
 from privet.experiments.store import Store
+from privet.experiments.tasks import KIND_TITLES, TASKS
 from privet.systems import SYSTEMS, System
 
 __all__ = ["figure_progress", "prepared", "print_table", "run_table", "system_for"]
-
-
-_SHORT = {
-    "structure_only": "no info",
-    "label_propagation": "labels",
-    "features_only": "no graph",
-    "non_private": "raw",
-}
 
 
 def system_for(name: str, dataset: str, overrides: dict[str, Any], condition: str | None = None) -> System:
@@ -61,17 +53,13 @@ def run_table(
     seeds: int,
     store: Store,
     *,
-    datasets: Sequence[str] = (),
     controls: bool = True,
     show_progress: bool = True,
 ) -> dict[str, Any]:
     """Measure every available cell; a figure that the store has is not computed again."""
-    cells = [cell for cell in table.cells if not datasets or cell.dataset in datasets]
-    if not cells:
-        known = ", ".join(dict.fromkeys(cell.dataset for cell in table.cells))
-        raise InvalidParameter("--only", "privet table", f"among {known}", ", ".join(datasets))
-    kinds: tuple[str, ...] = LINK_KINDS if table.task == "links" else KINDS
-    kinds = kinds if controls else kinds[:1]
+    cells = table.cells
+    task = TASKS[table.task]
+    kinds = task.kinds if controls else task.kinds[:1]
     jobs = [(cell, seed, kind) for cell in cells if cell.available for seed in range(seeds) for kind in kinds]
     figures: dict[tuple[int, str], list[float]] = {}
 
@@ -85,10 +73,7 @@ def run_table(
             key = _key(table, cell.dataset, system, seed, kind)
 
             def work(cell: Cell = cell, system: System = system, seed: int = seed, kind: str = kind) -> dict[str, Any]:
-                graph = graph_of(cell.dataset)
-                if table.task == "links":
-                    return dict(measure_links(kind, system, graph, seed))
-                return dict(measure(kind, system, seeded_split(graph, seed), seed))
+                return dict(task.measure(kind, system, graph_of(cell.dataset), seed))
 
             found = store.compute(key, work)
             figures.setdefault((id(cell), kind), []).append(found["test"])
@@ -97,6 +82,8 @@ def run_table(
         "table": table.name,
         "title": table.title,
         "remark": table.remark,
+        "task": table.task,
+        "metric": task.metric,
         "seeds": seeds,
         "version": privet.__version__,
         "cells": [_row(table, cell, kinds, figures, graph_of) for cell in cells],
@@ -123,24 +110,29 @@ def _row(table: PublishedTable, cell: Cell, kinds: Sequence[str], figures: Any, 
         return {**row, "measured": None}
     system = system_for(table.system, cell.dataset, cell.settings, cell.condition)
     guarantee = system.guarantee(graph_of(cell.dataset).schema)
-    ours = summary(figures[id(cell), "private"])
+    factor = TASKS[table.task].factor
+    ours = summary(figures[id(cell), "private"], factor)
     return {
         **row,
         "measured": ours,
         "difference": None if cell.paper is None else round(float(ours["mean"]), 1) - cell.paper,  # type: ignore[arg-type]
-        "controls": {kind: summary(figures[id(cell), kind]) for kind in kinds[1:]},
+        "controls": {kind: summary(figures[id(cell), kind], factor) for kind in kinds[1:]},
         "guarantee": guarantee.to_dict(),
     }
 
 
 def print_table(result: dict[str, Any]) -> None:
     """Paper, ours, controls and true epsilon side by side."""
-    console = Console()
+    console, printed = Console(), TASKS[result["task"]].printed
     shown: dict[str, Any] = next((row["controls"] for row in result["cells"] if row["measured"]), {})
-    table = Table(title=f"{result['title']} ({result['seeds']} seeds)", title_justify="left", box=box.SIMPLE_HEAD)
+    table = Table(
+        title=f"{result['title']} ({result['metric']}, {result['seeds']} seeds)",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
     table.add_column("dataset", no_wrap=True)
     table.add_column("condition")
-    for column in ("true eps", "paper", "ours", *(_SHORT[kind] for kind in shown)):
+    for column in ("true eps", "paper", "ours", *(KIND_TITLES[kind][0] for kind in shown)):
         table.add_column(column, justify="right")
     for row in result["cells"]:
         paper = "" if row["paper"] is None else f"{row['paper']:.1f}"
@@ -149,22 +141,19 @@ def print_table(result: dict[str, Any]) -> None:
             continue
         ours = row["measured"]
         colour = "" if row["difference"] is None else "[green]" if row["difference"] >= -1e-9 else "[red]"
-        controls = [f"{figures['mean']:.1f}" for figures in row["controls"].values()]
+        controls = [printed(figures["mean"]) for figures in row["controls"].values()]
         epsilon = f"{row['guarantee']['epsilon']:g}"
         table.add_row(
             row["dataset"],
             row["condition"],
             epsilon,
             paper,
-            f"{colour}{ours['mean']:.1f} +- {ours['std']:.1f}",
+            f"{colour}{printed(ours['mean'])} +- {printed(ours['std'])}",
             *controls,
         )
     console.print(table)
     if shown:
-        console.print(
-            "no info: the same pipeline on reports without information; labels: label propagation; no graph: features "
-            "alone; raw: not private."
-        )
+        console.print("; ".join(": ".join(KIND_TITLES[kind]) for kind in shown) + ".")
     if result["remark"]:
         console.print(result["remark"])
     missing = [row for row in result["cells"] if row["measured"] is None]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from privet.errors import InvalidParameter
-from privet.experiments import tables
+from privet.experiments import tasks
 from privet.experiments.published import Cell, PublishedTable
 from privet.experiments.store import Store
 from privet.experiments.tables import print_table, run_table, system_for
@@ -33,7 +33,7 @@ def test_a_table_is_measured_once_and_then_read(
     assert rows[2]["measured"] is None
     # Reports without information are measured once for both budgets.
     assert rows[0]["controls"]["structure_only"] == rows[1]["controls"]["structure_only"]
-    monkeypatch.setattr(tables, "measure", lambda *_: pytest.fail("a finished figure was computed again"))
+    monkeypatch.setattr(tasks, "measure", lambda *_: pytest.fail("a finished figure was computed again"))
     assert run_table(table, None, 2, Store(tmp_path), show_progress=False) == first
     monkeypatch.setenv("COLUMNS", "300")
     print_table(first)
@@ -43,7 +43,7 @@ def test_a_table_is_measured_once_and_then_read(
 
 
 def test_an_interrupted_table_goes_on(table: PublishedTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls, real = [], tables.measure
+    calls, real = [], tasks.measure
 
     def interrupted(*arguments):
         calls.append(1)
@@ -51,7 +51,7 @@ def test_an_interrupted_table_goes_on(table: PublishedTable, tmp_path: Path, mon
             raise KeyboardInterrupt
         return real(*arguments)
 
-    monkeypatch.setattr(tables, "measure", interrupted)
+    monkeypatch.setattr(tasks, "measure", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_table(table, None, 1, Store(tmp_path), show_progress=False)
     assert len(list(tmp_path.iterdir())) == 2
@@ -60,10 +60,13 @@ def test_an_interrupted_table_goes_on(table: PublishedTable, tmp_path: Path, mon
     assert len(calls) == 1 + figures
 
 
-def test_only_some_datasets(table: PublishedTable, tmp_path: Path) -> None:
+def test_only_some_cells(table: PublishedTable, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="lastfm"):
-        run_table(table, None, 1, Store(tmp_path), datasets=["cora"])
-    only = run_table(table, None, 1, Store(tmp_path), datasets=["lastfm"], show_progress=False)
+        table.only(["cora", "lastfm"])
+    with pytest.raises(InvalidParameter, match="eps 1, eps 2"):
+        table.only(condition="eps 3")
+    assert [cell.label for cell in table.only(condition="eps 2").cells] == ["eps 2"]
+    only = run_table(table.only(["lastfm"]), None, 1, Store(tmp_path), show_progress=False)
     assert [row["dataset"] for row in only["cells"]] == ["lastfm"]
 
 
