@@ -146,6 +146,19 @@ class System(ABC):
             return features
         return joint(features, RandomizedResponse(epsilon=self.epsilon_labels, classes=schema.classes).guarantee())
 
+    def promise(self, graph: Graph) -> Guarantee:
+        """What a study of this graph's people promises: only public facts of it are read."""
+        if graph.schema is None:
+            raise InvalidData(f"graph given to {type(self).__name__}", "with a schema", "none")
+        return self.guarantee(graph.schema)
+
+    def mechanism_names(self, graph: Graph) -> list[str]:
+        """The randomisers that devices use, by their names on the command line."""
+        if graph.schema is None:
+            raise InvalidData(f"graph given to {type(self).__name__}", "with a schema", "none")
+        labels = [] if self.epsilon_labels is None else [RandomizedResponse.name]
+        return [self.feature_mechanism(graph.schema).name, *labels]
+
     def settings(self) -> dict[str, Any]:
         """The hyper-parameters as plain values."""
         return asdict(self)

@@ -206,6 +206,14 @@ class CentralSystem(ABC):
             unprotected=_UNPROTECTED,
         )
 
+    def promise(self, graph: Graph) -> Guarantee | None:
+        """What a run on this graph promises; None without noise. Only the number of nodes is read."""
+        return self.guarantee(graph.num_nodes)
+
+    def mechanism_names(self, graph: Graph) -> list[str]:
+        """What makes the release private."""
+        return [f"{self.noise} noise on sums of clipped gradients"]
+
     def without_privacy(self) -> Self:
         """The same system without noise and clipping: an upper bound that protects nobody."""
         return replace(self, target_epsilon=None, noise_multiplier=0.0, max_grad_norm=math.inf)

@@ -24,25 +24,15 @@ from privet.data import Graph, Schema
 from privet.errors import InvalidData, InvalidParameter
 from privet.estimation.beliefs import propagate_beliefs
 from privet.estimation.structure import ReportedPairs, Symmetrise, closure_log_odds, estimated_degrees, noisy_graph
-from privet.graph import LazyFeatures, Operator, gcn_operator, kprop
+from privet.graph import LazyFeatures, gcn_operator, kprop
 from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, Mechanism, MultiBit
-from privet.models import (
-    GNN,
-    Propagation,
-    TrainingResult,
-    TrainingSettings,
-    WeightedEdges,
-    accuracy,
-    backbone_operator,
-    seeded,
-    train,
-)
-from privet.models.calibrated import CalibratedAdjacency
+from privet.models import GNN, TrainingResult, TrainingSettings, accuracy, seeded, train
 from privet.privacy import Guarantee, joint
 from privet.systems.base import Collected, System, list_guarantee
 from privet.systems.fitted import Fitted
+from privet.systems.solitude_network import SolitudeNetwork
 
-__all__ = ["Calibration", "Solitude", "SolitudeNetwork", "count_noise"]
+__all__ = ["Calibration", "Solitude", "count_noise"]
 
 Calibration: TypeAlias = Literal["bayesian", "none", "published"]
 SolitudeBackbone: TypeAlias = Literal["gcn", "sage"]
@@ -60,7 +50,7 @@ class Solitude(System):
     for, ``calibration`` what is done to it: ``"published"`` trains its weights (``fidelity`` is lambda_1, ``sparsity``
     lambda_2), ``"bayesian"`` replaces them by posterior probabilities, from common neighbours, the classes of both ends
     and ``degrees``: ``"ignored"``, ``"counted"`` in the noisy graph, or ``"reported"`` for ``degree_share`` of the edge
-    budget.
+    budget. More than ``max_entries`` expected flips are refused before anything is allocated.
     """
 
     name: ClassVar[str] = "solitude"
@@ -91,7 +81,7 @@ class Solitude(System):
     weight_decay: float = 0.001
     max_epochs: int = 500
     patience: int | None = 50
-    max_entries: int = 1 << 26
+    max_entries: int = 1 << 23
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
@@ -144,6 +134,13 @@ class Solitude(System):
             return features
         size = 2  # the promise does not depend on the number of nodes
         return joint(features, list_guarantee(self.edge_mechanism(size), self.degree_mechanism(size)))
+
+    def mechanism_names(self, graph: Graph) -> list[str]:
+        """Features and, where the topology is private, lists and perhaps their lengths."""
+        if self.epsilon_edges is None:
+            return super().mechanism_names(graph)
+        lengths = [] if self.degrees != "reported" else [DegreeResponse.name]
+        return [*super().mechanism_names(graph), AdjacencyResponse.name, *lengths]
 
     def collect(self, graph: Graph, bits: Bits) -> Collected:
         """Every device sends its randomised list and features; the server's graph is made of the lists."""
@@ -284,37 +281,6 @@ class Solitude(System):
             return graph.degrees
         later = sp.triu(graph.adjacency, 1, format="csr")
         return np.asarray(np.diff(later.indptr), dtype=np.int64)
-
-
-class SolitudeNetwork(nn.Module):
-    """Log-probabilities of a GNN on ``adjacency``, smoothed over l = ``label_hops``: log(S^l softmax(GNN(X))).
-
-    S is D^-1/2 A D^-1/2, and the rows are made to sum to 1. With ``trained`` the adjacency's weights are parameters.
-    """
-
-    def __init__(self, gnn: GNN, adjacency: sp.csr_array, label_hops: int, *, trained: bool = False) -> None:
-        super().__init__()
-        self.gnn = gnn
-        self.label_hops = label_hops
-        self.graph = CalibratedAdjacency(adjacency) if trained else None
-        self._fixed = backbone_operator(adjacency, gnn.backbone), gcn_operator(adjacency, self_loops=False)
-
-    def forward(self, x: LazyFeatures) -> Tensor:
-        layers, smoother = self._operators()
-        probabilities: Tensor = self.gnn(x, layers).softmax(1)
-        for _ in range(self.label_hops):
-            smoothed = smoother @ probabilities
-            total = smoothed.sum(1, keepdim=True)
-            # Who has no neighbours keeps what the network says.
-            probabilities = torch.where(total > 0, smoothed / total.clamp_min(1e-12), probabilities)
-        return probabilities.clamp_min(1e-12).log()
-
-    def _operators(self) -> tuple[Propagation, Operator | WeightedEdges]:
-        """For the layers and for the predictions; those of a trained graph follow its weights."""
-        if self.graph is None:
-            return self._fixed
-        layers = self.graph.operator("gcn" if self.gnn.backbone == "gcn" else "mean")
-        return layers, self.graph.operator("symmetric")
 
 
 def count_noise(graph: Graph, collected: Collected) -> int:
