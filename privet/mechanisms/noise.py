@@ -18,23 +18,21 @@ __all__ = ["Noise", "noisy_sum", "standard_normal"]
 
 Noise: TypeAlias = Literal["gaussian", "sml"]
 
-_HALVES = 4  # one double has gaps that tell its origin (Mironov 2012); who sees a sum of four cannot search them
+_SUMMED = 2  # one double has gaps that tell its origin (Mironov 2012); of a sum there are too many origins to search
 
 
 def standard_normal(count: int, bits: Bits) -> NDArray[np.float64]:
-    """``count`` draws of N(0, 1), each half the sum of four from Box and Muller's sqrt(-2 ln u) cos(2 pi v).
+    """``count`` draws of N(0, 1), each the sum of two by Box and Muller, sqrt(-2 ln u) cos(2 pi v), over sqrt(2).
 
     >>> from privet.mechanisms import SeededBits
     >>> standard_normal(3, SeededBits(0)).shape
     (3,)
     """
-    pairs = _HALVES // 2
-    words = bits.words(2 * pairs * count)
+    words = bits.words(2 * _SUMMED * count)
     uniform = ((words >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53  # in (0, 1]
-    radius, angle = uniform.reshape(2, pairs, count)
-    np.sqrt(-2.0 * np.log(radius, out=radius), out=radius)
-    angle *= 2.0 * np.pi
-    return np.asarray(0.5 * (radius * (np.cos(angle) + np.sin(angle))).sum(axis=0))
+    radius, angle = uniform.reshape(2, _SUMMED, count)
+    draws = np.sqrt(-2.0 * np.log(radius)) * np.cos(2.0 * np.pi * angle)
+    return np.asarray(draws.sum(axis=0) / np.sqrt(_SUMMED))
 
 
 def noisy_sum(

@@ -273,7 +273,8 @@ def predicted(network: nn.Sequential, x: NDArray[np.float32]) -> NDArray[np.floa
 def standardised(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Each row minus its own mean, over its own deviation; nothing is shared between rows."""
     centred = rows - rows.mean(axis=1, keepdims=True)
-    return np.asarray(centred / (centred.std(axis=1, keepdims=True) + 1e-6), dtype=np.float32)
+    deviation = np.sqrt(np.einsum("ij,ij->i", centred, centred) / rows.shape[1])
+    return np.asarray(centred / (deviation[:, None] + 1e-6), dtype=np.float32)
 
 
 def dense_rows(matrix: sp.csr_array | NDArray[np.float32]) -> NDArray[np.float32]:
