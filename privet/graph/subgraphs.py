@@ -54,6 +54,7 @@ class SubgraphSampler:
     node is picked by a centre that listens to it with probability min(1, ``multiplier`` / its out-degree), and is left
     out of all sub-graphs but its own in a step in which it is a centre itself. ``open_nodes`` are never centres; nobody
     is promised anything about them, so they are picked always. All other nodes, and their edges, are never read.
+    With ``keep_central`` centres stay in the sub-graphs of others, which needs another accountant.
     """
 
     adjacency: sp.csr_array
@@ -61,6 +62,7 @@ class SubgraphSampler:
     rate: float
     multiplier: float = 1.0
     open_nodes: Mask | None = None
+    keep_central: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.rate <= 1:
@@ -108,7 +110,9 @@ class SubgraphSampler:
         neighbour = self.adjacency.indices[entries].astype(np.int64)
         is_central = np.zeros(self.adjacency.shape[0], dtype=np.bool_)
         is_central[central] = True
-        kept = self.members[neighbour] & ~is_central[neighbour] & picked(entries)
+        kept = self.members[neighbour] & picked(entries)
+        if not self.keep_central:
+            kept &= ~is_central[neighbour]
         if self.open_nodes is not None:
             kept |= self.open_nodes[neighbour]
         return SubgraphBatch(central, owner[kept], neighbour[kept])

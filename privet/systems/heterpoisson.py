@@ -127,7 +127,7 @@ class HeterPoisson(CentralSystem):
         is_open = held.open_nodes[batch.peripheral]
         counts = np.bincount(batch.owner[is_open], minlength=len(batch)).astype(np.float64)
         if training:
-            counts += np.minimum(self.multiplier, held.graph.degrees[batch.central] - counts)
+            counts += np.minimum(self.picks, held.graph.degrees[batch.central] - counts)
         return np.maximum(counts, 1.0)
 
 
