@@ -105,7 +105,7 @@ def audit(
         raise typer.Exit(1)
 
 
-System = Annotated[str, typer.Argument(metavar="SYSTEM", help="lpgnn, privge or rgnn; an unknown name lists them all.")]
+System = Annotated[str, typer.Argument(metavar="SYSTEM", help="For example lpgnn; an unknown name lists them all.")]
 Data = Annotated[
     Path | None, typer.Option(envvar="PRIVET_DATA", help="Directory of the named datasets.", show_default=False)
 ]
@@ -123,6 +123,21 @@ def run(
     epsilon_labels: Annotated[
         float | None, typer.Option(help="Budget of a label report (default: labels are public).", show_default=False)
     ] = None,
+    epsilon_edges: Annotated[
+        float | None, typer.Option(help="Budget of one bit of a neighbour list (solitude).", show_default=False)
+    ] = None,
+    one_sided: Annotated[
+        bool | None,
+        typer.Option(
+            "--one-sided/--two-sided",
+            help="Whether one endpoint of a pair reports it, or both (solitude).",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="True epsilon of a trained model (central model).", show_default=False)
+    ] = None,
+    delta: Annotated[float | None, typer.Option(help="Its delta (default N^-1.1).", show_default=False)] = None,
     backbone: Annotated[
         str | None, typer.Option(help="gcn, sage, gin or gat (default: the dataset's preset).", show_default=False)
     ] = None,
@@ -133,6 +148,10 @@ def run(
         int | None,
         typer.Option(min=1, help="OR so many binary columns into one (default: the preset; rgnn).", show_default=False),
     ] = None,
+    other: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the system; may be repeated."),
+    ] = None,
     seeds: Seeds = 5,
     controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
     tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
@@ -140,15 +159,19 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """One system on one dataset, with its controls and one sentence on whether the private data helped."""
-    from privet.experiments.commands import run_command
+    from privet.experiments.commands import parse_settings, run_command
 
     options = {
         "epsilon_features": epsilon_features,
         "epsilon_labels": epsilon_labels,
+        "epsilon_edges": epsilon_edges,
+        "one_sided": one_sided,
+        "epsilon": epsilon,
+        "delta": delta,
         "backbone": backbone,
         "hops": hops,
     }
-    used = {name: value for name, value in options.items() if value is not None}
+    used = {name: value for name, value in options.items() if value is not None} | parse_settings(other or [])
     run_command(
         system, dataset, data, used, seeds, group=group_columns, controls=controls, tune=tune, out=out, as_json=as_json
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,16 @@ from rich.console import Console
 from privet.data import Graph, group_columns, load
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidParameter
-from privet.experiments.measure import CONTROLS
-from privet.experiments.presets import condition_for
+from privet.experiments.presets import condition_for, prepared
 from privet.experiments.published import published_table
 from privet.experiments.runs import print_result, run_system, write_result
 from privet.experiments.store import Store
-from privet.experiments.tables import figure_progress, prepared, print_table, run_table, system_for
+from privet.experiments.tables import figure_progress, print_table, run_table, system_for
+from privet.experiments.tasks import TASKS, task_of
 from privet.experiments.tuning import tune as tune_system
+from privet.systems import System
 
-__all__ = ["run_command", "table_command"]
+__all__ = ["parse_settings", "run_command", "table_command"]
 
 
 def run_command(
@@ -42,16 +44,37 @@ def run_command(
     graph = prepared(graph, name, Path(dataset).stem) if group is None else group_columns(graph, group)
     messages = Console(stderr=True)
     if tune:
+        if not isinstance(system, System):
+            expected = "used with a local system: a search on protected data would spend budget"
+            raise InvalidParameter("--tune", "privet run", expected, name)
         with messages.status(f"searching {tune} settings by validation labels"):
             system, trials = tune_system(system, graph, tune)
         best = max(trial["validation"] for trial in trials)
         messages.print(f"Chose {_differences(system, trials)} with validation accuracy {100 * best:.1f}.")
-    figures = seeds * (1 + len(CONTROLS) if controls else 1)
+    figures = seeds * (len(TASKS[task_of(name)].kinds) if controls else 1)
     with figure_progress(figures, show=messages.is_terminal) as advance:
         result = run_system(system, graph, dataset, seeds, controls=controls, done=lambda: advance(f"{name} {dataset}"))
     if out is not None:
         write_result(result, out)
     print(json.dumps(result)) if as_json else print_result(result)
+
+
+def parse_settings(pairs: list[str]) -> dict[str, Any]:
+    """NAME=VALUE as on the command line, the value as TOML would read it, or a word.
+
+    >>> parse_settings(["hops=4", "dropout=0.5", "batch_norm=false", "aggregator=mean"])
+    {'hops': 4, 'dropout': 0.5, 'batch_norm': False, 'aggregator': 'mean'}
+    """
+    settings = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not name.isidentifier() or not equals or not text:
+            raise InvalidParameter("--set", "privet run", "NAME=VALUE, such as hops=4", pair)
+        try:
+            settings[name] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            settings[name] = text
+    return settings
 
 
 def table_command(

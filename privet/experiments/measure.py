@@ -9,14 +9,16 @@ from dataclasses import replace
 import numpy as np
 
 from privet.data import Graph, split_nodes
+from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits
-from privet.systems import Fitted, System
+from privet.systems import Fitted, Solitude, System
 from privet.systems.controls import features_only, label_propagation, non_private, structure_only
 
-__all__ = ["CONTROLS", "KINDS", "Measurement", "measure", "seeded_split"]
+__all__ = ["EDGE_KINDS", "KINDS", "Measurement", "measure", "seeded_split", "summary"]
 
-CONTROLS = ("structure_only", "label_propagation", "features_only", "non_private")
-KINDS = ("private", *CONTROLS)
+KINDS = ("private", "structure_only", "label_propagation", "features_only", "non_private")
+EDGE_KINDS = ("private", "noisy_graph", "lpgnn_noisy", "structure_only", "features_only", "non_private")
+"""What is measured of a system whose server does not know the topology: the paper's two baselines first."""
 Measurement = dict[str, float]
 
 
@@ -62,8 +64,25 @@ def _features_only(system: System, graph: Graph, bits: SeededBits, progress: boo
     return features_only(system.collect(graph, bits), seed=system.seed)
 
 
+def _noisy_graph(system: System, graph: Graph, bits: SeededBits, progress: bool) -> Fitted:
+    plain = replace(_solitude(system), calibration="none", feature_hops=0, label_hops=0)
+    return _private(plain, graph, bits, progress)
+
+
+def _lpgnn_noisy(system: System, graph: Graph, bits: SeededBits, progress: bool) -> Fitted:
+    return _private(replace(_solitude(system), calibration="none", label_hops=0), graph, bits, progress)
+
+
 def _non_private(system: System, graph: Graph, bits: SeededBits, progress: bool) -> Fitted:
+    if isinstance(system, Solitude):
+        system = replace(system, epsilon_edges=None, symmetrise="union")
     return non_private(system, graph, bits, progress=progress)
+
+
+def _solitude(system: System) -> Solitude:
+    if not isinstance(system, Solitude):
+        raise InvalidParameter("system", "measure", "solitude, for a control on its noisy graph", system.name)
+    return system
 
 
 _FITS: dict[str, Callable[[System, Graph, SeededBits, bool], Fitted]] = {
@@ -71,5 +90,7 @@ _FITS: dict[str, Callable[[System, Graph, SeededBits, bool], Fitted]] = {
     "structure_only": _structure_only,
     "label_propagation": _label_propagation,
     "features_only": _features_only,
+    "noisy_graph": _noisy_graph,
+    "lpgnn_noisy": _lpgnn_noisy,
     "non_private": _non_private,
 }

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["condition_for", "preset"]
+from privet.data import Graph, group_columns, public_projection
+
+__all__ = ["TRANSFORMS", "condition_for", "prepared", "preset"]
+
+TRANSFORMS: dict[str, Callable[[Graph, Any], Graph]] = {
+    "group_columns": lambda graph, size: group_columns(graph, int(size)),
+    "project": lambda graph, dimension: public_projection(graph, int(dimension)),
+    "largest_component": lambda graph, wanted: graph.largest_component() if wanted else graph,
+}
+"""What a preset may do to a graph before anything is collected from it; none of it looks at private values."""
+
+
+def prepared(graph: Graph, system: str, dataset: str) -> Graph:
+    """The graph after the transforms that a preset names: RGNN groups columns, HeterPoisson projects wide features."""
+    for name, value in preset(system, dataset).items():
+        if name in TRANSFORMS:
+            graph = TRANSFORMS[name](graph, value)
+    return graph
 
 
 def preset(system: str, dataset: str, condition: str | None = None) -> dict[str, Any]:
@@ -27,7 +45,9 @@ def preset(system: str, dataset: str, condition: str | None = None) -> dict[str,
 
 
 def condition_for(system: str, settings: dict[str, Any]) -> str | None:
-    """The condition of a run: LPGNN has its own settings for private labels, RGNN for very noisy ones."""
+    """The condition of a run: private labels of LPGNN, very noisy ones of RGNN, Solitude's published mode."""
+    if system == "solitude":
+        return None if settings.get("one_sided", True) else "two_sided"
     labels = settings.get("epsilon_labels")
     if labels is None:
         return None

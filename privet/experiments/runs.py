@@ -16,53 +16,58 @@ from rich.table import Table
 import privet
 from privet.data import Graph
 from privet.data.files import atomic_file
-from privet.experiments.measure import CONTROLS, measure, seeded_split, summary
-from privet.experiments.tasks import KIND_TITLES
+from privet.errors import InvalidParameter
+from privet.experiments.measure import summary
+from privet.experiments.tasks import KIND_TITLES, TASKS, task_of
 from privet.experiments.verdict import verdict
-from privet.mechanisms import RandomizedResponse
 from privet.privacy.statement import write_statement
-from privet.systems import System
+from privet.systems import AnySystem
 
 __all__ = ["print_result", "run_system", "write_result"]
 
 
 def run_system(
-    system: System,
+    system: AnySystem,
     graph: Graph,
     dataset: str,
     seeds: int,
     *,
     controls: bool = True,
-    progress: bool = False,
     done: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """Measure a system and its controls over ``seeds`` splits; ``done`` is called after each figure."""
     began = time.perf_counter()
-    kinds = ("private", *CONTROLS) if controls else ("private",)
+    guarantee = system.promise(graph)
+    if guarantee is None:
+        raise InvalidParameter("noise_multiplier", "privet run", "above 0; the run without noise is a control", 0)
+    task = TASKS[task_of(system.name)]
+    kinds = task.kinds if controls else task.kinds[:1]
     values: dict[str, list[float]] = {kind: [] for kind in kinds}
     for seed in range(seeds):
-        split = seeded_split(graph, seed)
         for kind in kinds:
-            values[kind].append(measure(kind, system, split, seed, progress=progress)["test"])
+            values[kind].append(task.measure(kind, system, graph, seed)["test"])
             done()
-    guarantee = _guarantee(system, graph)
     result: dict[str, Any] = {
         "system": system.name,
         "dataset": dataset,
-        "task": "node classification",
+        "task": task.title,
         "settings": system.settings(),
-        "mechanisms": _mechanisms(system, graph),
+        "mechanisms": system.mechanism_names(graph),
         "seeds": list(range(seeds)),
-        "metric": "accuracy (%)",
+        "metric": task.metric,
         **summary(values["private"]),
         "controls": {kind: summary(values[kind]) for kind in kinds[1:]},
-        "guarantee": guarantee,
+        "guarantee": guarantee.to_dict(),
         "seconds": time.perf_counter() - began,
         "peak_rss_mb": peak_rss_mb(),
         "version": privet.__version__,
     }
     if controls:
-        result["verdict"] = verdict(result["values"], result["controls"]["structure_only"]["values"])
+        sentences = [
+            verdict(result["values"], result["controls"][kind]["values"], subject, KIND_TITLES[kind][1])
+            for kind, subject in task.questions
+        ]
+        result["verdict"] = " ".join(sentences)
     return result
 
 
@@ -83,8 +88,9 @@ def print_result(result: dict[str, Any]) -> None:
     if "verdict" in result:
         console.print(result["verdict"])
     console.print(
-        f"Protected: {guarantee['unit']} ({guarantee['model']} model), true epsilon {guarantee['epsilon']:g}."
-        f" Not protected: {'; '.join(guarantee['unprotected'])}."
+        f"Protected: {guarantee['unit']} ({guarantee['model']} model), true epsilon {guarantee['epsilon']:.4g}"
+        + (f", delta {guarantee['delta']:.2g}." if guarantee["delta"] else ".")
+        + f" Not protected: {'; '.join(guarantee['unprotected'])}."
     )
 
 
@@ -102,21 +108,6 @@ def peak_rss_mb() -> float:
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
-def _guarantee(system: System, graph: Graph) -> dict[str, Any]:
-    if graph.schema is None:
-        raise AssertionError("collect has refused a graph without a schema")
-    guarantee = system.guarantee(graph.schema)
-    topology = () if graph.schema.private_edges else ("the edges, which are public",)
-    return {**guarantee.to_dict(), "unprotected": [*guarantee.unprotected, *topology]}
-
-
-def _mechanisms(system: System, graph: Graph) -> list[str]:
-    if graph.schema is None:
-        raise AssertionError("collect has refused a graph without a schema")
-    labels = [] if system.epsilon_labels is None else [RandomizedResponse.name]
-    return [system.feature_mechanism(graph.schema).name, *labels]
-
-
 def _epsilon(guarantee: dict[str, Any]) -> str:
     published = guarantee.get("published_epsilon")
-    return f"{guarantee['epsilon']:g}" + (f" (paper: {published:.3g})" if published is not None else "")
+    return f"{guarantee['epsilon']:.4g}" + (f" (paper: {published:.3g})" if published is not None else "")

@@ -16,35 +16,35 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import privet
-from privet.data import Graph, group_columns, load
+from privet.data import Graph, load
 from privet.errors import InvalidParameter
 from privet.experiments.measure import summary
-from privet.experiments.presets import preset
+from privet.experiments.presets import TRANSFORMS, prepared, preset
 from privet.experiments.published import Cell, PublishedTable
 from privet.experiments.store import Store
 from privet.experiments.tasks import KIND_TITLES, TASKS
-from privet.systems import SYSTEMS, System
+from privet.systems import CENTRAL_SYSTEMS, SYSTEMS, AnySystem, System
 
-__all__ = ["figure_progress", "prepared", "print_table", "run_table", "system_for"]
+__all__ = ["figure_progress", "print_table", "run_table", "system_for"]
 
 
-def system_for(name: str, dataset: str, overrides: dict[str, Any], condition: str | None = None) -> System:
-    """A system with its preset for a dataset and the given settings on top."""
-    if name not in SYSTEMS:
-        raise InvalidParameter("SYSTEM", "privet", "one of " + ", ".join(SYSTEMS), name)
-    kind = SYSTEMS[name]
+def system_for(name: str, dataset: str, overrides: dict[str, Any], condition: str | None = None) -> AnySystem:
+    """A system with its preset for a dataset and the given settings on top, in the command line's words."""
+    kinds: dict[str, type[AnySystem]] = {**SYSTEMS, **CENTRAL_SYSTEMS}
+    if name not in kinds:
+        raise InvalidParameter("SYSTEM", "privet", "one of " + ", ".join(kinds), name)
+    kind = kinds[name]
+    words = {"epsilon": "target_epsilon"} if name in CENTRAL_SYSTEMS else {}
+    words |= {"hops": "feature_hops"} if name == "solitude" else {}
+    chosen = {words.get(key, key): value for key, value in overrides.items()}
     known = {field.name for field in fields(kind)}
-    for option in overrides:
+    for option in chosen:
         if option not in known:
             raise InvalidParameter(option, "privet", f"a setting of {name}: {', '.join(sorted(known))}", option)
-    settings = {key: value for key, value in preset(name, dataset, condition).items() if key != "group_columns"}
-    return kind(**(settings | overrides))
-
-
-def prepared(graph: Graph, system: str, dataset: str) -> Graph:
-    """The graph after the schema transforms that a preset names (RGNN groups columns)."""
-    size = preset(system, dataset).get("group_columns")
-    return graph if size is None else group_columns(graph, int(size))
+    settings = {key: value for key, value in preset(name, dataset, condition).items() if key not in TRANSFORMS}
+    if "noise_multiplier" in chosen and chosen.get("target_epsilon") is None:
+        chosen["target_epsilon"] = None  # it replaces the preset's
+    return kind(**(settings | chosen))
 
 
 def run_table(
@@ -72,7 +72,9 @@ def run_table(
             system = _system(table, cell, kind)
             key = _key(table, cell.dataset, system, seed, kind)
 
-            def work(cell: Cell = cell, system: System = system, seed: int = seed, kind: str = kind) -> dict[str, Any]:
+            def work(
+                cell: Cell = cell, system: AnySystem = system, seed: int = seed, kind: str = kind
+            ) -> dict[str, Any]:
                 return dict(task.measure(kind, system, graph_of(cell.dataset), seed))
 
             found = store.compute(key, work)
@@ -90,13 +92,15 @@ def run_table(
     }
 
 
-def _system(table: PublishedTable, cell: Cell, kind: str) -> System:
+def _system(table: PublishedTable, cell: Cell, kind: str) -> AnySystem:
     system = system_for(table.system, cell.dataset, cell.settings, cell.condition)
     # Reports without information are the same noise at any budget, up to its scale: one figure serves a whole row.
-    return replace(system, epsilon_features=1.0) if kind in ("structure_only", "non_private") else system
+    if isinstance(system, System) and kind in ("structure_only", "non_private"):
+        return replace(system, epsilon_features=1.0)
+    return system
 
 
-def _key(table: PublishedTable, dataset: str, system: System, seed: int, kind: str) -> dict[str, Any]:
+def _key(table: PublishedTable, dataset: str, system: AnySystem, seed: int, kind: str) -> dict[str, Any]:
     settings = {**system.settings(), "seed": seed}
     return {
         "task": table.task, "system": system.name, "dataset": dataset, "settings": settings, "kind": kind,
@@ -109,7 +113,7 @@ def _row(table: PublishedTable, cell: Cell, kinds: Sequence[str], figures: Any, 
     if not cell.available:
         return {**row, "measured": None}
     system = system_for(table.system, cell.dataset, cell.settings, cell.condition)
-    guarantee = system.guarantee(graph_of(cell.dataset).schema)
+    guarantee = system.promise(graph_of(cell.dataset))
     factor = TASKS[table.task].factor
     ours = summary(figures[id(cell), "private"], factor)
     return {
@@ -117,7 +121,7 @@ def _row(table: PublishedTable, cell: Cell, kinds: Sequence[str], figures: Any, 
         "measured": ours,
         "difference": None if cell.paper is None else round(float(ours["mean"]), 1) - cell.paper,  # type: ignore[arg-type]
         "controls": {kind: summary(figures[id(cell), kind], factor) for kind in kinds[1:]},
-        "guarantee": guarantee.to_dict(),
+        "guarantee": None if guarantee is None else guarantee.to_dict(),
     }
 
 
@@ -142,7 +146,7 @@ def print_table(result: dict[str, Any]) -> None:
         ours = row["measured"]
         colour = "" if row["difference"] is None else "[green]" if row["difference"] >= -1e-9 else "[red]"
         controls = [printed(figures["mean"]) for figures in row["controls"].values()]
-        epsilon = f"{row['guarantee']['epsilon']:g}"
+        epsilon = "none" if row["guarantee"] is None else f"{row['guarantee']['epsilon']:.4g}"
         table.add_row(
             row["dataset"],
             row["condition"],

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from privet.data import Graph
+from privet.experiments.central import CENTRAL_KINDS, measure_central
 from privet.experiments.estimation_error import ESTIMATION_KINDS, measure_estimation
 from privet.experiments.links import LINK_KINDS, measure_links
-from privet.experiments.measure import KINDS, Measurement, measure, seeded_split
-from privet.systems import System
+from privet.experiments.measure import EDGE_KINDS, KINDS, Measurement, measure, seeded_split
+from privet.systems import CENTRAL_SYSTEMS, System
 
-__all__ = ["KIND_TITLES", "TASKS", "Task"]
+__all__ = ["KIND_TITLES", "TASKS", "Task", "task_of"]
 
 KIND_TITLES = {
     "structure_only": ("no info", "structure only (reports without information)"),
     "label_propagation": ("labels", "label propagation (no features)"),
     "features_only": ("no graph", "features without the graph"),
     "non_private": ("raw", "non-private upper bound"),
+    "private_mlp": ("DP-MLP", "DP-SGD on an MLP without the graph"),
+    "smoothed_mlp": ("smoothed", "the private MLP, its predictions smoothed over unprotected edges"),
+    "noisy_graph": ("plain GNN", "the backbone alone on the noisy graph"),
+    "lpgnn_noisy": ("LPGNN", "LPGNN on the noisy graph, as the paper adapts it"),
     "one_bit": ("1-bit", "the 1-bit mechanism"),
     "analytic_gaussian": ("Gaussian", "the analytic Gaussian mechanism"),
     "mean_aggregator": ("mean agg.", "the mean aggregator instead of GCN's"),
@@ -28,12 +34,14 @@ KIND_TITLES = {
 @dataclass(frozen=True)
 class Task:
     """Its name and metric, the ``kinds`` of figure (the system itself first, then what it is compared with), one
-    ``measure(kind, system, graph, seed)`` for all of them, and the ``factor`` at which figures are printed."""
+    ``measure(kind, system, graph, seed)`` for all of them, the ``questions`` that a run answers (which kind it is
+    compared with, and whose worth that shows), and the ``factor`` at which figures are printed."""
 
     title: str
     metric: str
     kinds: tuple[str, ...]
-    measure: Callable[[str, System, Graph, int], Measurement]
+    measure: Callable[[str, Any, Graph, int], Measurement]
+    questions: tuple[tuple[str, str], ...] = ()
     factor: float = 100.0
 
     def printed(self, figure: float) -> str:
@@ -45,10 +53,35 @@ def _nodes(kind: str, system: System, graph: Graph, seed: int) -> Measurement:
     return measure(kind, system, seeded_split(graph, seed), seed)
 
 
+_FEATURES = ("structure_only", "the private features")
+
 TASKS = {
-    "nodes": Task("node classification", "accuracy (%)", KINDS, _nodes),
-    "links": Task("link prediction", "AUC (%)", LINK_KINDS, measure_links),
+    "nodes": Task("node classification", "accuracy (%)", KINDS, _nodes, (_FEATURES,)),
+    "node-level": Task(
+        "node classification, central model",
+        "accuracy (%)",
+        CENTRAL_KINDS,
+        measure_central,
+        (("private_mlp", "the private edges"),),
+    ),
+    "private-edges": Task(
+        "node classification, private topology",
+        "accuracy (%)",
+        EDGE_KINDS,
+        _nodes,
+        (("features_only", "the reported edges"), _FEATURES),
+    ),
+    "links": Task("link prediction", "AUC (%)", LINK_KINDS, measure_links, (_FEATURES,)),
     "estimation": Task(
-        "estimation of neighbourhood aggregates", "mean absolute error", ESTIMATION_KINDS, measure_estimation, 1.0
+        "estimation of neighbourhood aggregates",
+        "mean absolute error",
+        ESTIMATION_KINDS,
+        measure_estimation,
+        factor=1.0,
     ),
 }
+
+
+def task_of(system: str) -> str:
+    """What `privet run` measures of a system."""
+    return "node-level" if system in CENTRAL_SYSTEMS else {"solitude": "private-edges"}.get(system, "nodes")

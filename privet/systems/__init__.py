@@ -1,14 +1,43 @@
 """The published systems: each file reads like its paper's algorithm."""
 
+from typing import TypeAlias
+
 from privet.systems.base import Collected, System
+from privet.systems.central import CentralSystem
 from privet.systems.fitted import Fitted
+from privet.systems.heterpoisson import HeterPoisson
 from privet.systems.lpgnn import LPGNN
+from privet.systems.node_baselines import GAP, NDP
 from privet.systems.privge import PrivGE
 from privet.systems.privge_links import LinkFitted
 from privet.systems.rgnn import RGNN
+from privet.systems.smoothed_mlp import PrivateMLP, SmoothedMLP
 from privet.systems.solitude import Solitude
+
+AnySystem: TypeAlias = System | CentralSystem
 
 SYSTEMS: dict[str, type[System]] = {system.name: system for system in (LPGNN, PrivGE, RGNN, Solitude)}
 """Every system by the name that the command line uses."""
 
-__all__ = ["LPGNN", "RGNN", "SYSTEMS", "Collected", "Fitted", "LinkFitted", "PrivGE", "Solitude", "System"]
+CENTRAL_SYSTEMS: dict[str, type[CentralSystem]] = {s.name: s for s in (HeterPoisson, PrivateMLP, SmoothedMLP, NDP, GAP)}
+"""The systems of the central model, in which a trusted holder trains."""
+
+__all__ = [
+    "CENTRAL_SYSTEMS",
+    "GAP",
+    "LPGNN",
+    "NDP",
+    "RGNN",
+    "SYSTEMS",
+    "AnySystem",
+    "CentralSystem",
+    "Collected",
+    "Fitted",
+    "HeterPoisson",
+    "LinkFitted",
+    "PrivGE",
+    "PrivateMLP",
+    "SmoothedMLP",
+    "Solitude",
+    "System",
+]

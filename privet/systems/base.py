@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -147,10 +147,18 @@ class System(ABC):
         return joint(features, RandomizedResponse(epsilon=self.epsilon_labels, classes=schema.classes).guarantee())
 
     def promise(self, graph: Graph) -> Guarantee:
-        """What a study of this graph's people promises: only public facts of it are read."""
+        """What a study of this graph's people promises, and what it leaves open: only public facts are read."""
         if graph.schema is None:
             raise InvalidData(f"graph given to {type(self).__name__}", "with a schema", "none")
-        return self.guarantee(graph.schema)
+        guarantee = self.guarantee(graph.schema)
+        if self.private_topology:
+            return guarantee
+        return replace(guarantee, unprotected=(*guarantee.unprotected, "the edges, which are public"))
+
+    @property
+    def private_topology(self) -> bool:
+        """Whether the server is kept from seeing the edges."""
+        return False
 
     def mechanism_names(self, graph: Graph) -> list[str]:
         """The randomisers that devices use, by their names on the command line."""
