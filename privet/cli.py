@@ -23,7 +23,7 @@ app = typer.Typer(
 )
 
 Name = Annotated[
-    str, typer.Argument(metavar="MECHANISM", help="For example multi-bit; an unknown name lists them all.")
+    str, typer.Argument(metavar="NAME", help="For example multi-bit or lpgnn; an unknown name lists them all.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
@@ -35,7 +35,10 @@ MECHANISM_OPTIONS: dict[str, tuple[Any, str]] = {
     "low": (float, "Declared smallest value of a feature (default -1)."),
     "high": (float, "Declared largest value of a feature (default 1)."),
     "sample": (int, "Number of features in a report (default: the mechanism's best; 2 for sampled-response)."),
-    "steps": (int, "Grid steps in a feature's range (default: the mechanism's; small in an audit)."),
+    "steps": (
+        int,
+        "Grid steps in a feature's range (default: the mechanism's), or steps of a central system's training.",
+    ),
     "classes": (int, "Number of classes of randomized-response (default 4)."),
     "categories": (str, "Categories of each feature of sampled-response, comma separated (default 2,2,2,2)."),
     "fill": (str, "What sampled-response says of the other features, uniform or none (default uniform)."),
@@ -44,25 +47,40 @@ MECHANISM_OPTIONS: dict[str, tuple[Any, str]] = {
 }
 
 
-def mechanism_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command every option of MECHANISM_OPTIONS; it receives those that were used as ``options``."""
+SYSTEM_OPTIONS: dict[str, tuple[Any, str]] = {
+    "epsilon_features": (float, "True budget of a feature report of a local system."),
+    "epsilon_labels": (float, "Budget of a label report of a local system."),
+    "epsilon_edges": (float, "Budget of one bit of a neighbour list (solitude)."),
+    "sigma": (float, "Noise of a central system, for gradients clipped to 1/2."),
+    "target_epsilon": (float, "Instead of --sigma: the epsilon to calibrate it for."),
+    "rate": (float, "Chance of a training node to be in a step (q)."),
+    "multiplier": (float, "Sub-graphs of others that a node may be expected in (M; heterpoisson, default 1)."),
+    "nodes": (int, "Number of nodes of the whole graph (N)."),
+}
 
-    @functools.wraps(command)
-    def wrapper(**arguments: Any) -> None:
-        options = {name: arguments.pop(name) for name in MECHANISM_OPTIONS}
-        command(**arguments, options={name: value for name, value in options.items() if value is not None})
 
-    own = inspect.signature(command, eval_str=True).parameters.values()
-    shared = []
-    for name, (kind, text) in MECHANISM_OPTIONS.items():
-        annotation: Any = Annotated[
-            kind | None, typer.Option("--" + name.replace("_", "-"), help=text, show_default=False)
-        ]
-        shared.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name != "options"] + shared
-    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
-    return wrapper
+def with_options(table: dict[str, tuple[Any, str]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command every option of a table; it receives those that were used as ``options``."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def wrapper(**arguments: Any) -> None:
+            options = {name: arguments.pop(name) for name in table}
+            command(**arguments, options={name: value for name, value in options.items() if value is not None})
+
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        shared = []
+        for name, (kind, text) in table.items():
+            annotation: Any = Annotated[
+                kind | None, typer.Option("--" + name.replace("_", "-"), help=text, show_default=False)
+            ]
+            shared.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name != "options"] + shared
+        wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
+        return wrapper
+
+    return decorate
 
 
 @app.callback(invoke_without_command=True)
@@ -77,17 +95,24 @@ def _options(
 
 
 @app.command()
-@mechanism_options
-def account(mechanism: Name, options: dict[str, Any], as_json: AsJson = False) -> None:
-    """The guarantee of a configuration, and what a report costs and is worth."""
+@with_options(MECHANISM_OPTIONS | SYSTEM_OPTIONS)
+def account(name: Name, options: dict[str, Any], as_json: AsJson = False) -> None:
+    """The guarantee of a mechanism or a system, what a report costs and is worth, or the noise for a target."""
     from privet.experiments.accounting import account_for, mechanism_from_options, print_account
+    from privet.mechanisms import MECHANISMS
 
-    summary = account_for(mechanism_from_options(mechanism, options))
+    if name not in MECHANISMS:  # what follows imports torch
+        from privet.experiments.system_accounting import account_system, print_system_account
+
+        summary = account_system(name, options)
+        typer.echo(json.dumps(summary)) if as_json else print_system_account(summary)
+        return
+    summary = account_for(mechanism_from_options(name, options))
     typer.echo(json.dumps(summary)) if as_json else print_account(summary)
 
 
 @app.command()
-@mechanism_options
+@with_options(MECHANISM_OPTIONS)
 def audit(
     mechanism: Name,
     options: dict[str, Any],

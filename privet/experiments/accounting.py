@@ -41,7 +41,7 @@ _SMALL_STEPS = {"hds": 16, "square-wave": 16, "piecewise": 16, "laplace": 8}
 def mechanism_from_options(name: str, options: dict[str, Any], *, small: bool = False) -> Mechanism:
     """The mechanism of that name; ``small`` chooses a coarse grid so that its reports can be listed."""
     if name not in MECHANISMS:
-        raise InvalidParameter("MECHANISM", "privet", "one of " + ", ".join(MECHANISMS), name)
+        raise InvalidParameter("NAME", "privet", "one of " + ", ".join(MECHANISMS), name)
     kind = MECHANISMS[name]
     accepted = {field.name: field for field in fields(kind)}
     for option in options:

@@ -95,9 +95,10 @@ class Guarantee:
         seen = "report" if self.model == "local" else "released model"
         if not self.delta:
             return f"An observer of the {seen} can multiply their odds about the {self.unit} by at most {factor}."
+        other = "without the node" if self.unit == Unit.NODE else f"with another {self.unit}"
         return (
-            f"Whatever an observer looks for in the {seen} is at most {factor} times as likely as it would be with "
-            f"another {self.unit}, plus {self.delta:g}."
+            f"Whatever an observer looks for in the {seen} is at most {factor} times as likely as it would be {other}, "
+            f"plus {self.delta:.3g}."
         )
 
     def to_dict(self) -> dict[str, Any]:

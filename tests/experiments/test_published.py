@@ -8,7 +8,9 @@ from privet.experiments.published import TABLES, published_table
 
 
 def test_unknown_tables_list_the_known_ones() -> None:
-    with pytest.raises(InvalidParameter, match="lpgnn-3, lpgnn-labels, lpgnn-fig5, privge-fig2, privge-2, rgnn-1, solitude-3"):
+    with pytest.raises(
+        InvalidParameter, match="lpgnn-3, lpgnn-labels, lpgnn-fig5, privge-fig2, privge-2, rgnn-1, solitude-3"
+    ):
         published_table("lpgnn-4")
 
 
