@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from privet.experiments.presets import TRANSFORMS, prepared, preset
 from privet.experiments.published import Cell, PublishedTable
 from privet.experiments.store import Store
 from privet.experiments.tasks import KIND_TITLES, TASKS
-from privet.systems import CENTRAL_SYSTEMS, SYSTEMS, AnySystem, System
+from privet.systems import CENTRAL_SYSTEMS, SYSTEMS, AnySystem
 
 __all__ = ["figure_progress", "print_table", "run_table", "system_for"]
 
@@ -69,7 +69,7 @@ def run_table(
 
     with figure_progress(len(jobs), show=show_progress) as advance:
         for cell, seed, kind in jobs:
-            system = _system(table, cell, kind)
+            system = task.subject(kind, system_for(table.system, cell.dataset, cell.settings, cell.condition))
             key = _key(table, cell.dataset, system, seed, kind)
 
             def work(
@@ -92,20 +92,17 @@ def run_table(
     }
 
 
-def _system(table: PublishedTable, cell: Cell, kind: str) -> AnySystem:
-    system = system_for(table.system, cell.dataset, cell.settings, cell.condition)
-    # Reports without information are the same noise at any budget, up to its scale: one figure serves a whole row.
-    if isinstance(system, System) and kind in ("structure_only", "non_private"):
-        return replace(system, epsilon_features=1.0)
-    return system
-
-
 def _key(table: PublishedTable, dataset: str, system: AnySystem, seed: int, kind: str) -> dict[str, Any]:
-    settings = {**system.settings(), "seed": seed}
+    settings = {name: _finite(value) for name, value in {**system.settings(), "seed": seed}.items()}
     return {
         "task": table.task, "system": system.name, "dataset": dataset, "settings": settings, "kind": kind,
         "version": privet.__version__,
     }  # fmt: skip
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity, which is how little a run without privacy clips."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _row(table: PublishedTable, cell: Cell, kinds: Sequence[str], figures: Any, graph_of: Any) -> dict[str, Any]:

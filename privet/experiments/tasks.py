@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from privet.data import Graph
-from privet.experiments.central import CENTRAL_KINDS, measure_central
+from privet.experiments.central import CENTRAL_KINDS, central_subject, measure_central
 from privet.experiments.estimation_error import ESTIMATION_KINDS, measure_estimation
 from privet.experiments.links import LINK_KINDS, measure_links
 from privet.experiments.measure import EDGE_KINDS, KINDS, Measurement, measure, seeded_split
-from privet.systems import CENTRAL_SYSTEMS, System
+from privet.systems import CENTRAL_SYSTEMS, AnySystem, System
 
 __all__ = ["KIND_TITLES", "TASKS", "Task", "task_of"]
 
@@ -22,6 +22,8 @@ KIND_TITLES = {
     "non_private": ("raw", "non-private upper bound"),
     "private_mlp": ("DP-MLP", "DP-SGD on an MLP without the graph"),
     "smoothed_mlp": ("smoothed", "the private MLP, its predictions smoothed over unprotected edges"),
+    "gap": ("GAP", "GAP with noise for its true sensitivity"),
+    "ndp": ("NDP", "NDP, the bounded-degree private GNN"),
     "noisy_graph": ("plain GNN", "the backbone alone on the noisy graph"),
     "lpgnn_noisy": ("LPGNN", "LPGNN on the noisy graph, as the paper adapts it"),
     "one_bit": ("1-bit", "the 1-bit mechanism"),
@@ -35,18 +37,25 @@ KIND_TITLES = {
 class Task:
     """Its name and metric, the ``kinds`` of figure (the system itself first, then what it is compared with), one
     ``measure(kind, system, graph, seed)`` for all of them, the ``questions`` that a run answers (which kind it is
-    compared with, and whose worth that shows), and the ``factor`` at which figures are printed."""
+    compared with, and whose worth that shows), the ``subject`` whose settings decide a figure (so that equal ones are
+    measured once), and the ``factor`` at which figures are printed."""
 
     title: str
     metric: str
     kinds: tuple[str, ...]
     measure: Callable[[str, Any, Graph, int], Measurement]
     questions: tuple[tuple[str, str], ...] = ()
+    subject: Callable[[str, Any], AnySystem] = lambda kind, system: system
     factor: float = 100.0
 
     def printed(self, figure: float) -> str:
         """A figure as tables show it: tenths of a per cent, or three digits."""
         return f"{figure:.1f}" if self.factor == 100 else f"{figure:.3g}"
+
+
+def _local_subject(kind: str, system: System) -> System:
+    """Reports without information are the same noise at any budget, up to its scale: one figure serves a whole row."""
+    return replace(system, epsilon_features=1.0) if kind in ("structure_only", "non_private") else system
 
 
 def _nodes(kind: str, system: System, graph: Graph, seed: int) -> Measurement:
@@ -56,13 +65,14 @@ def _nodes(kind: str, system: System, graph: Graph, seed: int) -> Measurement:
 _FEATURES = ("structure_only", "the private features")
 
 TASKS = {
-    "nodes": Task("node classification", "accuracy (%)", KINDS, _nodes, (_FEATURES,)),
+    "nodes": Task("node classification", "accuracy (%)", KINDS, _nodes, (_FEATURES,), _local_subject),
     "node-level": Task(
         "node classification, central model",
         "accuracy (%)",
         CENTRAL_KINDS,
         measure_central,
         (("private_mlp", "the private edges"),),
+        central_subject,
     ),
     "private-edges": Task(
         "node classification, private topology",
@@ -70,8 +80,9 @@ TASKS = {
         EDGE_KINDS,
         _nodes,
         (("features_only", "the reported edges"), _FEATURES),
+        _local_subject,
     ),
-    "links": Task("link prediction", "AUC (%)", LINK_KINDS, measure_links, (_FEATURES,)),
+    "links": Task("link prediction", "AUC (%)", LINK_KINDS, measure_links, (_FEATURES,), _local_subject),
     "estimation": Task(
         "estimation of neighbourhood aggregates",
         "mean absolute error",

@@ -73,3 +73,18 @@ def test_only_some_cells(table: PublishedTable, tmp_path: Path) -> None:
 def test_unknown_systems_list_the_known_ones() -> None:
     with pytest.raises(InvalidParameter, match="lpgnn, privge, rgnn"):
         system_for("gcn", "cora", {})
+
+
+def test_controls_that_do_not_depend_on_a_setting_are_measured_once(dataset: Path, tmp_path: Path) -> None:
+    quick = {"noise_multiplier": 2.0, "batch_size": 40, "epochs": 1.0, "hidden_channels": 8}
+    cells = tuple(Cell(str(dataset), b, {"backbone": b, **quick}, None) for b in ("gin", "sage"))
+    result = run_table(
+        PublishedTable("t", "T", "heterpoisson", cells, task="node-level"),
+        None,
+        1,
+        Store(tmp_path),
+        show_progress=False,
+    )
+    assert [row["guarantee"]["model"] for row in result["cells"]] == ["central", "central"]
+    # The system itself and its run without noise depend on the backbone; the four others do not.
+    assert len(list(tmp_path.iterdir())) == 2 * 2 + 4
