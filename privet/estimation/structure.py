@@ -196,8 +196,9 @@ def common_neighbours(pairs: ReportedPairs, groups: NDArray[np.int64]) -> tuple[
     for block, (start, stop) in enumerate(pairwise(starts)):
         squared = sp.csr_array(graph[start:stop] @ graph)
         chosen = slice(first[block], first[block + 1])
-        found = np.asarray(squared[pairs.sources[chosen] - start, pairs.targets[chosen]]).ravel()
-        common[chosen] = np.minimum(found, _MOST_COMMON)
+        if chosen.start < chosen.stop:  # without places SciPy answers with a matrix
+            found = np.asarray(squared[pairs.sources[chosen] - start, pairs.targets[chosen]])
+            common[chosen] = np.minimum(found, _MOST_COMMON)
         rows = np.repeat(np.arange(start, stop), np.diff(squared.indptr))
         above = squared.indices > rows
         shared = np.minimum(squared.data[above], _MOST_COMMON).astype(np.int64)

@@ -44,8 +44,8 @@ class CalibratedAdjacency(nn.Module):
         self.values = nn.Parameter(self.noisy.clone())
 
     def penalty(self, fidelity: float, sparsity: float) -> Tensor:
-        """fidelity |A - A'|_F^2 + sparsity |A|_1."""
-        return fidelity * (self.values - self.noisy).square().sum() + sparsity * self.values.abs().sum()
+        """fidelity |A - A'|_F^2 + sparsity |A|_1; A is not negative, so that its norm is its sum."""
+        return fidelity * (self.values - self.noisy).square().sum() + sparsity * self.values.sum()
 
     def operator(self, normalisation: Normalisation) -> WeightedEdges:
         """D^-1/2 (A + I) D^-1/2 (``gcn``), D^-1 A (``mean``) or D^-1/2 A D^-1/2 (``symmetric``), D the row sums.

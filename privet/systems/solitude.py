@@ -135,6 +135,11 @@ class Solitude(System):
         size = 2  # the promise does not depend on the number of nodes
         return joint(features, list_guarantee(self.edge_mechanism(size), self.degree_mechanism(size)))
 
+    @property
+    def private_topology(self) -> bool:
+        """Unless it is declared public, for upper bounds."""
+        return self.epsilon_edges is not None
+
     def mechanism_names(self, graph: Graph) -> list[str]:
         """Features and, where the topology is private, lists and perhaps their lengths."""
         if self.epsilon_edges is None:
@@ -288,8 +293,8 @@ def count_noise(graph: Graph, collected: Collected) -> int:
     pairs = _pairs(collected)
     if pairs is None:
         return 0
-    true = np.asarray(graph.adjacency[pairs.sources, pairs.targets]).ravel() != 0
-    return int(len(pairs) - np.count_nonzero(true))
+    reported = pairs.adjacency(np.ones(len(pairs)))
+    return int(reported.nnz - reported.multiply(graph.adjacency).nnz) // 2
 
 
 def _pairs(collected: Collected) -> ReportedPairs | None:
