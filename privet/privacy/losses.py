@@ -1,0 +1,185 @@
+"""Privacy losses of Gaussian mixtures: rounded so that a bound can only become safer, mixed, composed, read out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, ndtr
+
+__all__ = ["Losses", "compose_steps", "loss_step", "mixed_losses", "mixture_losses"]
+
+TAIL = 9.0  # standard deviations that are kept: 1e-19 of the mass lies beyond
+ROUND_OFF = 1e-14  # floating-point error of the transforms for each release that is composed, given to delta
+_LARGEST_SIGMA = 1e4  # more noise is counted as this much: cells would become too many, and epsilon is tiny already
+_RESOLUTION = 8_192  # loss steps between zero and the largest loss
+_FINEST_STEP = 1e-4
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Losses:
+    """A privacy-loss distribution: mass ``masses[i]`` at loss (first + i) * step, and ``infinite`` at infinity."""
+
+    step: float
+    first: int
+    masses: Array
+    infinite: float
+
+    @classmethod
+    def mixed(cls, parts: Iterable[tuple[float, Losses]], infinite: float = 0.0) -> Losses:
+        """The loss of a pair that also reveals which part was drawn: the masses, weighted; ``infinite`` is the rest."""
+        chosen = list(parts)
+        first = min(losses.first for _, losses in chosen)
+        masses = np.zeros(max(losses.first + losses.masses.size for _, losses in chosen) - first)
+        for weight, losses in chosen:
+            masses[losses.first - first :][: losses.masses.size] += weight * losses.masses
+        infinite += sum(weight * losses.infinite for weight, losses in chosen)
+        negligible = masses < 1e-100  # would overflow logarithms; counts as infinite loss
+        infinite += float(masses[negligible].sum())
+        kept = np.flatnonzero(~negligible)
+        masses[negligible] = 0.0
+        return cls(chosen[0][1].step, first + int(kept[0]), masses[kept[0] : kept[-1] + 1], infinite)
+
+    def composed(self, times: int) -> Losses:
+        """The loss of ``times`` independent releases: the distribution convolved with itself."""
+        from dp_accounting.pld.pld_pmf import DensePLDPmf
+
+        whole = DensePLDPmf(self.step, self.first, self.masses, self.infinite, True).self_compose(times, 1e-15)
+        return self._from_pmf(whole, times)
+
+    def joined(self, other: Losses) -> Losses:
+        """The loss of this release and another one with the same step."""
+        from dp_accounting.pld.pld_pmf import DensePLDPmf
+
+        ours, theirs = (DensePLDPmf(x.step, x.first, x.masses, x.infinite, True) for x in (self, other))
+        return self._from_pmf(ours.compose(theirs, 1e-15), 1)
+
+    def _from_pmf(self, pmf: Any, times: int) -> Losses:
+        infinite = pmf._infinity_mass + ROUND_OFF * times
+        return Losses(self.step, pmf._lower_loss, np.maximum(0.0, pmf._probs), infinite)
+
+    def delta(self, epsilon: float) -> float:
+        """Pr[infinite] + E[(1 - e^(epsilon - loss))+], the hockey-stick divergence."""
+        gap = epsilon - (self.first + np.arange(self.masses.size)) * self.step
+        return min(1.0, self.infinite + float(-np.expm1(np.minimum(gap, 0.0)) @ self.masses))
+
+    def epsilon(self, delta: float) -> float:
+        """The least epsilon with delta(epsilon) <= delta.
+
+        delta(epsilon) is the largest of U_i - e^epsilon V_i, with U_i and V_i the masses of losses >= i under the
+        upper and the lower distribution, so epsilon is the largest of log((U_i - delta) / V_i).
+        """
+        if self.infinite > delta:
+            return math.inf
+        log_masses = np.log(np.maximum(self.masses, 1e-320))[::-1]
+        losses = ((self.first + np.arange(self.masses.size)) * self.step)[::-1]
+        upper = self.infinite + np.cumsum(self.masses[::-1])
+        log_lower = np.logaddexp.accumulate(log_masses - losses)
+        above = upper > delta
+        if not above.any():
+            return 0.0
+        return max(0.0, float((np.log(upper[above] - delta) - log_lower[above]).max()))
+
+
+def loss_step(sigma: float, largest_shift: float) -> float:
+    """A step that resolves the largest loss of N(shift, sigma^2) against N(0, sigma^2) well."""
+    largest = largest_shift / sigma * (largest_shift / (2 * sigma) + TAIL)
+    return max(_FINEST_STEP, largest / _RESOLUTION)
+
+
+def mixture_losses(sigma: float, weights: Array, step: float) -> tuple[Losses, Losses]:
+    """Losses of sum_i weights[i] N(i/2, sigma^2) against N(0, sigma^2), and of the second against the first.
+
+    Weights that sum to less than 1 leave the rest to an outcome that only the first distribution has.
+
+    Space is cut into cells. Inside a cell the log ratio lies between its values at the ends, so moving the cell's
+    mass to two grid points around them, with its mass under both distributions unchanged, spreads the likelihood
+    ratio and can only increase every hockey-stick divergence.
+    """
+    sigma = min(sigma, _LARGEST_SIGMA)
+    shifts = np.arange(weights.size) / 2
+    used = weights > 0
+    largest = float(shifts[used].max(initial=0.0))
+    if largest == 0:
+        rest = max(0.0, 1.0 - float(weights.sum()))
+        kept = 1.0 - rest
+        forward = Losses(step, 0, np.array([kept]), rest)  # log kept <= 0 is rounded up to 0
+        return forward, Losses(step, math.ceil(-math.log(kept) / step) if kept < 1 else 0, np.ones(1), 0.0)
+    per_half = math.ceil(largest / (sigma**2 * step))  # cells in a shift of 1/2; a cell spans at most half a step
+    width = 0.5 / per_half
+    start, cells = math.floor(-TAIL * sigma / width), math.ceil((largest + 2 * TAIL * sigma) / width)
+    reach = per_half * int(2 * largest)
+    edges = np.arange(start - reach, start + cells + 1, dtype=float) * width
+    noise = _cell_masses(edges / sigma)
+    alone, mixed = noise[reach:], np.zeros(cells)
+    for i in np.flatnonzero(used):
+        mixed += weights[i] * noise[reach - i * per_half :][:cells]
+    edges = edges[reach:]
+    ratio = _log_ratio(edges, shifts[used], weights[used], sigma)
+    below = float(ndtr(edges[0] / sigma))
+    above = max(0.0, 1.0 - float(weights.sum())) + float(weights @ ndtr((shifts - edges[-1]) / sigma))
+    rest_below = float(weights @ ndtr((edges[0] - shifts) / sigma))
+    rest_above = float(ndtr(-edges[-1] / sigma))
+    forward = _spread(mixed, alone, ratio[:-1], ratio[1:], rest_below, above, step)
+    backward = _spread(alone[::-1], mixed[::-1], -ratio[:0:-1], -ratio[-2::-1], rest_above, below, step)
+    return forward, backward
+
+
+def mixed_losses(
+    sigma: float, mixtures: Sequence[Array], chances: Array, infinite: float = 0.0
+) -> tuple[Losses, Losses]:
+    """Losses in both directions when mixture i is drawn with ``chances[i]`` and revealed; ``infinite`` is the rest."""
+    step = loss_step(sigma, max(int(np.flatnonzero(mixture)[-1]) for mixture in mixtures) / 2)
+    pairs = [mixture_losses(sigma, mixture, step) for mixture in mixtures]
+    forward, backward = zip(*pairs, strict=True)
+    return Losses.mixed(zip(chances, forward, strict=True), infinite), Losses.mixed(
+        zip(chances, backward, strict=True), infinite
+    )
+
+
+def compose_steps(directions: tuple[Losses, Losses], times: int, delta: float) -> float:
+    """Epsilon of ``times`` releases, in the worse of the two directions of adjacency."""
+    return max(losses.composed(times).epsilon(delta) for losses in directions)
+
+
+def _log_ratio(x: Array, shifts: Array, weights: Array, sigma: float) -> Array:
+    """log sum_i weights[i] N(x; shifts[i], sigma^2) / N(x; 0, sigma^2), which grows with x."""
+    terms = np.outer(shifts / sigma**2, x)
+    terms += (np.log(weights) - shifts**2 / (2 * sigma**2))[:, None]
+    largest = terms.max(axis=0)
+    terms -= largest
+    ratio: Array = largest + np.log(np.exp(terms, out=terms).sum(axis=0))
+    return np.maximum.accumulate(ratio)
+
+
+def _cell_masses(edges: Array) -> Array:
+    """Pr[edges[i] < Z <= edges[i + 1]] of a standard normal Z, accurate in both tails."""
+    mirrored = np.where(edges[1:] > 0, -edges[:-1], edges[1:]), np.where(edges[1:] > 0, -edges[1:], edges[:-1])
+    high, low = log_ndtr(mirrored[0]), log_ndtr(mirrored[1])
+    masses: Array = np.exp(high) * -np.expm1(low - high)
+    return masses
+
+
+def _spread(
+    upper: Array, lower: Array, least: Array, most: Array, lowest: float, infinite: float, step: float
+) -> Losses:
+    """Move each cell's mass to the grid points below its least and above its most loss, keeping both its masses.
+
+    a + b = upper and a e^-l + b e^-u = lower. ``lowest`` is upper mass whose loss is below ``least[0]``.
+    """
+    left = np.floor(least / step).astype(np.int64)
+    right = np.maximum(np.ceil(most / step).astype(np.int64), left + 1)
+    with np.errstate(divide="ignore", over="ignore"):
+        scaled = np.exp(np.log(lower) + left * step)  # under the upper distribution if all of it were at the left
+    to_right = np.clip((upper - scaled) / -np.expm1((left - right) * step), 0.0, upper)
+    first = int(left[0])
+    masses = np.bincount(left - first, upper - to_right, minlength=int(right[-1]) - first + 1)
+    masses += np.bincount(right - first, to_right, minlength=masses.size)
+    masses[0] += lowest
+    return Losses(step, first, masses.astype(float), infinite)
