@@ -148,6 +148,25 @@ class CentralSystem(ABC):
         The rows of all other nodes are uniform: a prediction for a protected node would read what is protected.
         """
 
+    @abstractmethod
+    def infer(self, network: nn.Sequential, held: HeldGraph, bits: Bits) -> NDArray[np.float32]:
+        """Class probabilities of the open nodes, in order; no training node is read."""
+
+    def apply(self, fitted: Fitted, graph: Graph) -> NDArray[np.float32]:
+        """Class probabilities of a released model for all nodes of another graph, to which nothing is promised."""
+        width = fitted.weights["0.weight"].shape[1]
+        if graph.features is None:
+            raise InvalidData(f"graph given to {type(self).__name__}.apply", "one with features", "one without")
+        nobody = np.zeros(graph.num_nodes, dtype=np.bool_)
+        nothing = np.full(graph.num_nodes, -1, dtype=np.int64)
+        held = HeldGraph(graph, graph.features, nothing, nobody, ~nobody, fitted.probabilities.shape[1])
+        if self.input_width(graph.features.shape[1]) != width:
+            found = f"{graph.features.shape[1]} features"
+            raise InvalidData(f"graph given to {type(self).__name__}.apply", "as wide as the training graph", found)
+        network = self.network(graph.features.shape[1], held.classes)
+        network.load_state_dict({name: torch.from_numpy(value) for name, value in fitted.weights.items()})
+        return self.infer(network, held, self.bits())
+
     @property
     def picks(self) -> float:
         """M: how many sub-graphs of others a node may be expected in; 0 where training never reads an edge."""
@@ -226,10 +245,14 @@ class CentralSystem(ABC):
         """Where coins and noise come from."""
         return SystemBits() if self.seed is None else SeededBits(self.seed)
 
-    def network(self, in_channels: int, classes: int) -> nn.Sequential:
+    def network(self, features: int, classes: int) -> nn.Sequential:
         """A perceptron with ELU; its first weights are independent of the data."""
         with seeded(self.seed):
-            return perceptron(in_channels, self.hidden_channels, classes, self.num_layers)
+            return perceptron(self.input_width(features), self.hidden_channels, classes, self.num_layers)
+
+    def input_width(self, features: int) -> int:
+        """How wide an example is."""
+        return features
 
     def descend(
         self, network: nn.Sequential, batch: Callable[[], Batch], num_nodes: int, bits: Bits, *, progress: bool

@@ -16,11 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import binom
+from torch import nn
 
 from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler, few_neighbours, poisson_sample
-from privet.mechanisms import SeededBits
+from privet.mechanisms import Bits, SeededBits
 from privet.mechanisms.noise import noisy_sum
 from privet.privacy.losses import Losses, loss_step, mixture_losses
 from privet.systems.central import Batch, CentralSystem, HeldGraph, dense_rows, predicted, standardised
@@ -100,15 +101,22 @@ class GAP(CentralSystem):
         members = np.flatnonzero(held.members)
         place = np.cumsum(held.members) - 1
         aggregate = noisy_sum(self._aggregate(held, held.members), noise, bits, noise=self.noise)
-        network = self.network(2 * held.features.shape[1], held.classes)
+        network = self.network(held.features.shape[1], held.classes)
 
         def batch() -> Batch:
             nodes = poisson_sample(members, self.rate(held.num_nodes), bits)
             return _beside(held.features[nodes], aggregate[place[nodes]]), held.labels[nodes]
 
         self.descend(network, batch, held.num_nodes, bits, progress=progress)
-        asked = _beside(held.features[held.open_nodes], self._aggregate(held, held.open_nodes))
-        return self.released(network, held, predicted(network, asked))
+        return self.released(network, held, self.infer(network, held, bits))
+
+    def input_width(self, features: int) -> int:
+        """Own features beside the aggregate."""
+        return 2 * features
+
+    def infer(self, network: nn.Sequential, held: HeldGraph, bits: Bits) -> NDArray[np.float32]:
+        """With the aggregate over open neighbours, which needs no noise."""
+        return predicted(network, _beside(held.features[held.open_nodes], self._aggregate(held, held.open_nodes)))
 
     def _aggregate(self, held: HeldGraph, nodes: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Of each of some nodes, over those of its bounded neighbours that are among them."""

@@ -13,10 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from torch import nn
 
 from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import poisson_sample
+from privet.mechanisms import Bits
 from privet.systems.central import Batch, CentralSystem, HeldGraph, dense_rows, predicted, standardised
 from privet.systems.fitted import Fitted
 
@@ -41,12 +43,11 @@ class PrivateMLP(CentralSystem):
             return standardised(dense_rows(held.features[nodes])), held.labels[nodes]
 
         self.descend(network, batch, held.num_nodes, bits, progress=progress)
-        probabilities = predicted(network, standardised(dense_rows(held.features[held.open_nodes])))
-        return self.released(network, held, self.after(probabilities, held))
+        return self.released(network, held, self.infer(network, held, bits))
 
-    def after(self, probabilities: NDArray[np.float32], held: HeldGraph) -> NDArray[np.float32]:
-        """What becomes of the predictions of open nodes before they are released: nothing here."""
-        return probabilities
+    def infer(self, network: nn.Sequential, held: HeldGraph, bits: Bits) -> NDArray[np.float32]:
+        """From each open node's own features."""
+        return predicted(network, standardised(dense_rows(held.features[held.open_nodes])))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +65,9 @@ class SmoothedMLP(PrivateMLP):
         if self.hops < 0:
             raise InvalidParameter("hops", "SmoothedMLP", "an integer of at least 0", self.hops)
 
-    def after(self, probabilities: NDArray[np.float32], held: HeldGraph) -> NDArray[np.float32]:
-        """Smooth over the edges among open nodes."""
+    def infer(self, network: nn.Sequential, held: HeldGraph, bits: Bits) -> NDArray[np.float32]:
+        """The perceptron's predictions, smoothed over the edges among open nodes."""
+        probabilities = super().infer(network, held, bits)
         nodes = np.flatnonzero(held.open_nodes)
         return smoothed(probabilities, sp.csr_array(held.among_open()[nodes][:, nodes]), self.weight, self.hops)
 

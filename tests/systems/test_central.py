@@ -16,6 +16,7 @@ from privet.mechanisms import SeededBits, SystemBits
 from privet.privacy import Unit
 from privet.systems.central import CentralSystem, HeldGraph, standardised
 from privet.systems.heterpoisson import HeterPoisson
+from privet.systems.node_baselines import GAP, NDP
 from privet.systems.smoothed_mlp import PrivateMLP, SmoothedMLP
 
 ALARM = 1e-6
@@ -167,6 +168,22 @@ def test_nodes_in_no_part_are_not_read(kind: type[CentralSystem], graph: Graph) 
     without = graph.replace(split=split)
     changed = without.replace(features=features, labels=np.where(outside, (graph.labels + 1) % 3, graph.labels))
     assert np.array_equal(small(kind).fit(without).probabilities, small(kind).fit(changed).probabilities)
+
+
+@pytest.mark.parametrize("kind", [*SYSTEMS, GAP, NDP])
+def test_a_released_model_applies_to_another_graph(kind: type[CentralSystem], graph: Graph) -> None:
+    """On the open part of its own graph it predicts what it predicted; on a graph of another width it is refused."""
+    system = small(kind, **({"test_neighbours": None} if issubclass(kind, HeterPoisson) else {}))
+    fitted = system.fit(graph)
+    nodes = np.flatnonzero(~graph.split.train)
+    if kind in (PrivateMLP, SmoothedMLP) or (kind is HeterPoisson and system.backbone != "gcn"):
+        found = system.apply(fitted, graph.subgraph(nodes))
+        np.testing.assert_allclose(found, fitted.probabilities[nodes], rtol=1e-5, atol=1e-6)
+    assert system.apply(fitted, graph).shape == (240, 3)
+    with pytest.raises(InvalidData, match="as wide as the training graph"):
+        system.apply(fitted, graph.replace(schema=None, features=np.ones((240, 5), np.float32)))
+    with pytest.raises(InvalidData, match="with features"):
+        system.apply(fitted, graph.replace(features=None))
 
 
 @pytest.mark.parametrize("kind", SYSTEMS)
