@@ -217,13 +217,16 @@ def table(
     store: Annotated[Path, typer.Option(help="Directory of finished figures; an interrupted table goes on.")] = Path(
         "results"
     ),
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw it here: a .svg, .pdf or .png file.", show_default=False)
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the table as JSON here.", show_default=False)] = None,
     as_json: AsJson = False,
 ) -> None:
     """A published table beside our figures, the controls and the true epsilon. Resumable."""
     from privet.experiments.commands import table_command
 
-    table_command(name, data, seeds, only, condition, store, controls=controls, out=out, as_json=as_json)
+    table_command(name, data, seeds, only, condition, store, controls=controls, plot=plot, out=out, as_json=as_json)
 
 
 @app.command()

@@ -12,6 +12,7 @@ from rich.console import Console
 from privet.data import Graph, group_columns, load
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidParameter
+from privet.experiments.plots import check_format, plot_table
 from privet.experiments.presets import condition_for, prepared
 from privet.experiments.published import published_table
 from privet.experiments.runs import print_result, run_system, write_result
@@ -86,17 +87,23 @@ def table_command(
     store: Path,
     *,
     controls: bool,
+    plot: Path | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure what the store does not have yet, print the table, perhaps write it."""
+    """Measure what the store does not have yet, print the table, perhaps write and draw it."""
     _check_writable(out)
+    _check_writable(plot)
+    if plot is not None:
+        check_format(plot)
     table = published_table(name).only(only.split(",") if only else (), condition)
     show = Console(stderr=True).is_terminal
     result = run_table(table, root, seeds, Store(store), controls=controls, show_progress=show)
     if out is not None:
         with atomic_file(out) as file:
             file.write_text(json.dumps(result, indent=2, sort_keys=True) + "\n")
+    if plot is not None:
+        plot_table(result, plot)
     print(json.dumps(result)) if as_json else print_table(result)
 
 

@@ -15,7 +15,8 @@ __all__ = ["TABLES", "Cell", "PublishedTable", "published_table"]
 class Cell:
     """One figure of a table: a system under some settings on a dataset, and what the paper prints (per cent).
 
-    ``paper`` is None where the paper prints nothing; ``available`` is False where the dataset cannot be had.
+    ``paper`` is None where the paper prints nothing; ``available`` is False where the dataset cannot be had. In a plot
+    it stands ``at`` a place of the horizontal axis of a ``panel`` (of the dataset, if not named).
     """
 
     dataset: str
@@ -25,6 +26,8 @@ class Cell:
     paper_std: float | None = None
     condition: str | None = None
     available: bool = True
+    at: float | None = None
+    panel: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class PublishedTable:
     cells: tuple[Cell, ...]
     task: str = "nodes"
     remark: str = ""
+    axis: str = "epsilon"
 
     def only(self, datasets: Sequence[str] = (), condition: str | None = None) -> PublishedTable:
         """The cells of some datasets (all, if none is named) and of one condition."""
@@ -63,7 +67,7 @@ def _lpgnn_3() -> PublishedTable:
         "lastfm": [(86.1, 0.3), (86.1, 0.3), (86.1, 0.2), (86.1, 0.3)],
     }
     cells = [
-        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, mean, std, available=dataset != "lastfm")
+        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, mean, std, available=dataset != "lastfm", at=eps)
         for dataset, figures in printed.items()
         for eps, (mean, std) in zip((0.1, 0.5, 1.0, 2.0), figures, strict=True)
     ]
@@ -83,7 +87,7 @@ def _lpgnn_labels() -> PublishedTable:
 
 def _lpgnn_fig5() -> PublishedTable:
     cells = [
-        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, None, available=dataset != "lastfm")
+        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, None, available=dataset != "lastfm", at=eps)
         for dataset in ("cora", "pubmed", "facebook", "lastfm")
         for eps in (0.1, 0.5, 1.0, 2.0)
     ]
@@ -102,6 +106,7 @@ def _privge_fig2() -> PublishedTable:
             {"epsilon_features": eps},
             stated.get((dataset, eps)),
             available=dataset != "lastfm",
+            at=eps,
         )
         for dataset in ("cora", "pubmed", "lastfm", "facebook", "wikipedia")
         for eps in budgets
@@ -119,7 +124,7 @@ def _privge_2() -> PublishedTable:
         "wikipedia": [(99.1, 0.1)] * 4,
     }
     cells = [
-        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, mean, std, "links", available=dataset != "lastfm")
+        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, mean, std, "links", dataset != "lastfm", eps)
         for dataset, figures in printed.items()
         for eps, (mean, std) in zip((1.0, 2.0, 3.0, 5.0), figures, strict=True)
     ]
@@ -144,6 +149,8 @@ def _solitude_3() -> PublishedTable:
             mean,
             std,
             None if one_sided else "two_sided",
+            at=eps,
+            panel=f"{dataset}, {backbone}, {'one' if one_sided else 'two'}-sided",
         )
         for (dataset, backbone), (means, stds) in printed.items()
         for one_sided in (False, True)
@@ -154,7 +161,9 @@ def _solitude_3() -> PublishedTable:
         "One-sided: the Bayesian calibration, and a relationship costs eps_a. True eps: features and one list bit."
     )
     title = "Solitude, table 3: private features and topology"
-    return PublishedTable("solitude-3", title, "solitude", tuple(cells), task="private-edges", remark=remark)
+    return PublishedTable(
+        "solitude-3", title, "solitude", tuple(cells), task="private-edges", remark=remark, axis="eps_a"
+    )
 
 
 def _heterpoisson_2() -> PublishedTable:
@@ -176,6 +185,8 @@ def _heterpoisson_2() -> PublishedTable:
             {"target_epsilon": eps, "backbone": backbone},
             mean,
             available=dataset != "reddit",
+            at=eps,
+            panel=f"{dataset}, {backbone}",
         )
         for dataset in ("facebook", "twitch", "amazon", "pubmed", "reddit")
         for backbone in ("gcn", "gin", "sage")
@@ -187,6 +198,23 @@ def _heterpoisson_2() -> PublishedTable:
     )
     title = "HeterPoisson, table 2: node-level privacy, transductive"
     return PublishedTable("heterpoisson-2", title, "heterpoisson", tuple(cells), task="node-level", remark=remark)
+
+
+def _heterpoisson_fig7() -> PublishedTable:
+    cells = [
+        Cell(
+            dataset,
+            f"M {picks}",
+            {"target_epsilon": 2.0, "backbone": "gcn", "multiplier": float(picks)},
+            None,
+            at=picks,
+        )
+        for dataset in ("amazon", "pubmed")
+        for picks in (0, 1, 2, 3, 4)
+    ]
+    remark = "The paper shows a plot; at epsilon 2 it finds the smallest M best."
+    title = "HeterPoisson, figure 7: how many neighbours to sample, at epsilon 2"
+    return PublishedTable("heterpoisson-fig7", title, "heterpoisson", tuple(cells), "node-level", remark, "M")
 
 
 def _rgnn_1() -> PublishedTable:
@@ -206,13 +234,17 @@ def _rgnn_1() -> PublishedTable:
             {"epsilon_features": 10 * eps_x, "epsilon_labels": eps_y},
             mean,
             condition="noisy_labels" if eps_y <= 1 else None,
+            at=eps_y,
+            panel=f"{dataset}, true eps_x {10 * eps_x:g}",
         )
         for dataset, rows in printed.items()
         for eps_x, figures in rows.items()
         for eps_y, mean in zip(labels, figures, strict=True)
     ]
     remark = "The paper's eps_x is per feature with m = 10: the true budget of a report is 10 eps_x, not Theorem 1's."
-    return PublishedTable("rgnn-1", "RGNN, table 1: private features and labels", "rgnn", tuple(cells), remark=remark)
+    return PublishedTable(
+        "rgnn-1", "RGNN, table 1: private features and labels", "rgnn", tuple(cells), remark=remark, axis="eps_y"
+    )
 
 
 TABLES = {

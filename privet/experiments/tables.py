@@ -86,6 +86,7 @@ def run_table(
         "remark": table.remark,
         "task": table.task,
         "metric": task.metric,
+        "axis": table.axis,
         "seeds": seeds,
         "version": privet.__version__,
         "cells": [_row(table, cell, kinds, figures, graph_of) for cell in cells],
@@ -106,7 +107,10 @@ def _finite(value: Any) -> Any:
 
 
 def _row(table: PublishedTable, cell: Cell, kinds: Sequence[str], figures: Any, graph_of: Any) -> dict[str, Any]:
-    row = {"dataset": cell.dataset, "condition": cell.label, "paper": cell.paper, "paper_std": cell.paper_std}
+    row = {
+        "dataset": cell.dataset, "condition": cell.label, "paper": cell.paper, "paper_std": cell.paper_std,
+        "panel": cell.panel or cell.dataset, "at": cell.at,
+    }  # fmt: skip
     if not cell.available:
         return {**row, "measured": None}
     system = system_for(table.system, cell.dataset, cell.settings, cell.condition)

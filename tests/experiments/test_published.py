@@ -8,10 +8,7 @@ from privet.experiments.published import TABLES, published_table
 
 
 def test_unknown_tables_list_the_known_ones() -> None:
-    with pytest.raises(
-        InvalidParameter,
-        match="lpgnn-3, lpgnn-labels, lpgnn-fig5, privge-fig2, privge-2, rgnn-1, solitude-3, heterpoisson-2",
-    ):
+    with pytest.raises(InvalidParameter, match=r"lpgnn-3, lpgnn-labels, .*, solitude-3, heterpoisson-2"):
         published_table("lpgnn-4")
 
 
@@ -20,7 +17,7 @@ def test_cells_are_complete(table) -> None:
     for cell in table.cells:
         assert cell.available == (cell.dataset in KNOWN)
         assert cell.paper is None or 30 < cell.paper < 100
-        assert all(value > 0 for name, value in cell.settings.items() if "epsilon" in name)
+        assert all(value > 0 for name, value in cell.settings.items() if "epsilon" in name and value is not None)
     labels = [(cell.dataset, cell.label) for cell in table.cells]
     assert len(set(labels)) == len(labels)
 
