@@ -29,7 +29,7 @@ from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms import SeededBits
 from privet.mechanisms.noise import noisy_sum
 from privet.models.clipping import clipped_gradient
-from privet.systems.central import HeldGraph
+from privet.systems.held import HeldGraph
 from privet.systems.heterpoisson import HeterPoisson
 
 BATCH, CLIP = 4096, 0.5

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -31,8 +30,9 @@ from privet.models.progress import progress_bar
 from privet.privacy import Guarantee, Unit, node_level
 from privet.privacy.guarantee import ADJACENCY
 from privet.systems.fitted import Fitted
+from privet.systems.held import HeldGraph
 
-__all__ = ["CentralSystem", "HeldGraph", "dense_rows", "predicted", "standardised"]
+__all__ = ["Batch", "CentralSystem", "predicted"]
 
 Optimizer: TypeAlias = Literal["adam", "sgd"]
 Batch: TypeAlias = tuple[NDArray[np.float32], NDArray[np.int64]]
@@ -41,47 +41,6 @@ _UNPROTECTED = (
     "features, labels and mutual edges of validation and test nodes",
     "the number of nodes and each node's degree in the whole graph",
 )
-
-
-@dataclass(frozen=True, eq=False)
-class HeldGraph:
-    """What the holder trains on. ``members`` are the training nodes, which are protected; ``open_nodes`` are those of
-    validation and test, to which nothing is promised. Nodes in no part of the split are not read at all.
-
-    ``labels`` are those of the training nodes, -1 elsewhere.
-    """
-
-    graph: Graph
-    features: sp.csr_array | NDArray[np.float32]
-    labels: NDArray[np.int64]
-    members: NDArray[np.bool_]
-    open_nodes: NDArray[np.bool_]
-    classes: int
-
-    @classmethod
-    def of(cls, graph: Graph, owner: str) -> HeldGraph:
-        """The graph's training side, without any label of a node outside it."""
-        if graph.features is None or graph.schema is None or graph.labels is None or graph.split is None:
-            missing = [n for n in ("features", "schema", "labels", "split") if getattr(graph, n) is None]
-            raise InvalidData(f"graph given to {owner}", "with features, schema, labels, split", missing)
-        members = graph.split.train & (graph.labels >= 0)
-        if not members.any():
-            raise InvalidData(f"training nodes given to {owner}", "labelled, at least one of them", "none that is")
-        labels = np.where(members, graph.labels, -1)
-        open_nodes = graph.split.validation | graph.split.test
-        return cls(graph, graph.features, labels, members, open_nodes, graph.schema.classes)
-
-    @property
-    def num_nodes(self) -> int:
-        """The N of the paper: all nodes of the whole graph, a public number."""
-        return self.graph.num_nodes
-
-    def among_open(self) -> sp.csr_array:
-        """The edges of which both ends are open, over all N nodes: all that a prediction may use."""
-        inside = sp.diags_array(self.open_nodes.astype(np.float32), format="csr")
-        kept = sp.csr_array(inside @ self.graph.adjacency @ inside)
-        kept.eliminate_zeros()
-        return kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +73,9 @@ class CentralSystem(ABC):
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
+        if self.noise == "sml" and self.target_epsilon is not None:
+            expected = "None with SML noise, whose published accountant does not hold: give noise_multiplier"
+            raise InvalidParameter("target_epsilon", owner, expected, self.target_epsilon)
         if (self.target_epsilon is None) == (self.noise_multiplier is None):
             found = f"target_epsilon={self.target_epsilon} and noise_multiplier={self.noise_multiplier}"
             raise InvalidParameter("target_epsilon", owner, "given if and only if noise_multiplier is not", found)
@@ -173,8 +135,15 @@ class CentralSystem(ABC):
         return 0.0
 
     def epsilon_of(self, noise_multiplier: float, num_nodes: int, delta: float) -> float:
-        """The true epsilon of a run with this noise. The accountant's sigma is for gradients clipped to 1/2."""
-        return _epsilon(noise_multiplier / 2, *self._process(num_nodes), delta, num_nodes)
+        """The true epsilon of a run with this noise. The accountant's sigma is for gradients clipped to 1/2.
+
+        SML noise is Gaussian noise of scale sigma sqrt(W), W ~ Exp(1) drawn anew in each step. With probability
+        1 - delta / 2 all T draws exceed delta / (2 T), which leaves delta / 2 for Gaussian noise of that scale.
+        """
+        sigma, process = noise_multiplier / 2, self._process(num_nodes)
+        if self.noise == "sml":
+            sigma, delta = sigma * math.sqrt(delta / (2 * self.steps(num_nodes))), delta / 2
+        return _epsilon(sigma, *process, delta, num_nodes)
 
     def calibrated(self, target_epsilon: float, num_nodes: int, delta: float) -> float:
         """A noise multiplier whose true epsilon is at most the target."""
@@ -291,18 +260,6 @@ def predicted(network: nn.Sequential, x: NDArray[np.float32]) -> NDArray[np.floa
     """Class probabilities of rows."""
     with torch.no_grad():
         return np.asarray(network(torch.from_numpy(x)).softmax(dim=1).numpy())
-
-
-def standardised(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Each row minus its own mean, over its own deviation; nothing is shared between rows."""
-    centred = rows - rows.mean(axis=1, keepdims=True)
-    deviation = np.sqrt(np.einsum("ij,ij->i", centred, centred) / rows.shape[1])
-    return np.asarray(centred / (deviation[:, None] + 1e-6), dtype=np.float32)
-
-
-def dense_rows(matrix: sp.csr_array | NDArray[np.float32]) -> NDArray[np.float32]:
-    """A batch of rows as an array."""
-    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float32)
 
 
 _epsilon = lru_cache(maxsize=64)(node_level.epsilon)

@@ -23,8 +23,9 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler, few_neighbours
 from privet.mechanisms import Bits
 from privet.privacy import sml
-from privet.systems.central import Batch, CentralSystem, HeldGraph, dense_rows, predicted, standardised
+from privet.systems.central import Batch, CentralSystem, predicted
 from privet.systems.fitted import Fitted
+from privet.systems.held import HeldGraph, dense_rows, standardised
 
 __all__ = ["HeterPoisson"]
 
@@ -81,6 +82,21 @@ class HeterPoisson(CentralSystem):
     def published_epsilon(self, noise_multiplier: float, num_nodes: int, delta: float) -> float | None:
         """The paper's Theorem 2 for its noise of the same standard deviation."""
         return sml.published_epsilon(noise_multiplier / 2, *self._process(num_nodes), delta, num_nodes)
+
+    def published_noise_multiplier(self, target_epsilon: float, num_nodes: int) -> float:
+        """The noise that the paper would add for this epsilon: to compare with, not to rely on."""
+        process, delta = self._process(num_nodes), self.delta_for(num_nodes)
+
+        def claims_more(sigma: float) -> bool:
+            return sml.published_epsilon(sigma, *process, delta, num_nodes) > target_epsilon
+
+        low, high = 0.0, 1.0
+        while claims_more(high):
+            low, high = high, 2 * high
+        while high - low > 1e-4 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if claims_more(middle) else (low, middle)
+        return 2 * high
 
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Algorithm 1, then the private inference of Section 4.4."""

@@ -24,8 +24,9 @@ from privet.graph.subgraphs import SubgraphSampler, few_neighbours, poisson_samp
 from privet.mechanisms import Bits, SeededBits
 from privet.mechanisms.noise import noisy_sum
 from privet.privacy.losses import Losses, loss_step, mixture_losses
-from privet.systems.central import Batch, CentralSystem, HeldGraph, dense_rows, predicted, standardised
+from privet.systems.central import Batch, CentralSystem, predicted
 from privet.systems.fitted import Fitted
+from privet.systems.held import HeldGraph, dense_rows, standardised
 from privet.systems.heterpoisson import HeterPoisson
 
 __all__ = ["GAP", "NDP", "bounded_listeners"]
@@ -45,7 +46,7 @@ class NDP(HeterPoisson):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_degree("NDP", self.max_degree)
+        _check(self, self.max_degree)
 
     @property
     def picks(self) -> float:
@@ -68,7 +69,7 @@ class NDP(HeterPoisson):
         return _least_noise(lambda noise: self.epsilon_of(noise, num_nodes, delta), target_epsilon)
 
     def published_epsilon(self, noise_multiplier: float, num_nodes: int, delta: float) -> float | None:
-        """None: the accountant is ours."""
+        """None: HeterPoisson's theorem is not about this sampler."""
         return None
 
 
@@ -87,7 +88,7 @@ class GAP(CentralSystem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_degree("GAP", self.max_degree)
+        _check(self, self.max_degree)
 
     @property
     def sensitivity(self) -> float:
@@ -185,6 +186,9 @@ def _beside(own: Any, aggregate: NDArray[np.floating]) -> NDArray[np.float32]:
     return np.concatenate([standardised(dense_rows(own)), standardised(aggregate.astype(np.float32))], axis=1)
 
 
-def _check_degree(owner: str, degree: int) -> None:
+def _check(system: CentralSystem, degree: int) -> None:
+    owner = type(system).__name__
     if isinstance(degree, bool) or not isinstance(degree, int | np.integer) or degree < 1:
         raise InvalidParameter("max_degree", owner, "an integer of at least 1", degree)
+    if system.noise != "gaussian":
+        raise InvalidParameter("noise", owner, "gaussian, the only one accounted for", system.noise)

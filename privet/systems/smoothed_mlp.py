@@ -19,8 +19,9 @@ from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import poisson_sample
 from privet.mechanisms import Bits
-from privet.systems.central import Batch, CentralSystem, HeldGraph, dense_rows, predicted, standardised
+from privet.systems.central import Batch, CentralSystem, predicted
 from privet.systems.fitted import Fitted
+from privet.systems.held import HeldGraph, dense_rows, standardised
 
 __all__ = ["PrivateMLP", "SmoothedMLP", "smoothed"]
 

@@ -14,7 +14,8 @@ from privet.data import Graph, Split, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits, SystemBits
 from privet.privacy import Unit
-from privet.systems.central import CentralSystem, HeldGraph, standardised
+from privet.systems.central import CentralSystem
+from privet.systems.held import HeldGraph, standardised
 from privet.systems.heterpoisson import HeterPoisson
 from privet.systems.node_baselines import GAP, NDP
 from privet.systems.smoothed_mlp import PrivateMLP, SmoothedMLP

@@ -15,7 +15,7 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms import SeededBits
 from privet.models.clipping import clipped_gradient
-from privet.systems.central import HeldGraph
+from privet.systems.held import HeldGraph
 from privet.systems.heterpoisson import HeterPoisson
 
 BACKBONES = ["gcn", "gin", "sage"]
@@ -156,6 +156,32 @@ def test_published_epsilon_stands_beside_the_true_one() -> None:
     assert guarantee is not None
     assert guarantee.published_epsilon is not None
     assert guarantee.published_epsilon != guarantee.epsilon
+
+
+def test_the_published_noise_is_what_the_paper_adds_and_its_sml_form_proves_nothing_of_use() -> None:
+    """Facebook at epsilon 2 and M = 1: the notes give sigma 12.7; what is true of SML noise is beyond all use."""
+    paper = HeterPoisson(noise_multiplier=1.0)
+    noise = paper.published_noise_multiplier(2.0, 22_470)
+    assert noise / 2 == pytest.approx(12.7, abs=0.1)
+    claimed = paper.published_epsilon(noise, 22_470, paper.delta_for(22_470))
+    assert claimed == pytest.approx(2.0, abs=1e-3)
+    small = made(noise_multiplier=20.0, batch_size=10, noise="sml", multiplier=0.0)
+    guarantee = small.guarantee(30)
+    assert guarantee is not None
+    assert guarantee.epsilon > 10 * replace(small, noise="gaussian").guarantee(30).epsilon
+    with pytest.raises(InvalidParameter, match="does not hold: give noise_multiplier"):
+        HeterPoisson(target_epsilon=2.0, noise="sml")
+
+
+def test_sml_noise_trains_with_heavier_tails() -> None:
+    graph = random_graph(np.random.default_rng(5), 40)
+    moved = {}
+    for noise in ("gaussian", "sml"):
+        system = made(noise_multiplier=50.0, noise=noise, multiplier=0.0, batch_size=20, epochs=20, optimizer="sgd")
+        start = system.network(5, 3)[0].weight.detach().numpy()
+        moved[noise] = system.fit(graph).weights["0.weight"] - start
+    assert not np.array_equal(moved["gaussian"], moved["sml"])
+    assert 0.5 < moved["sml"].std() / moved["gaussian"].std() < 2
 
 
 @pytest.mark.parametrize(

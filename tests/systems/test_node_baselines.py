@@ -15,7 +15,8 @@ from torch.nn.functional import cross_entropy
 from privet.data import Graph, Schema, Split, social_graph, split_nodes
 from privet.errors import InvalidParameter
 from privet.models.clipping import clipped_gradient
-from privet.systems.central import CentralSystem, HeldGraph
+from privet.systems.central import CentralSystem
+from privet.systems.held import HeldGraph
 from privet.systems.node_baselines import GAP, NDP, bounded_listeners
 from privet.systems.smoothed_mlp import PrivateMLP
 
@@ -130,3 +131,6 @@ def test_learns_without_noise_and_repeats(kind: type[CentralSystem]) -> None:
 def test_bad_degrees_in_one_sentence(kind: type[CentralSystem]) -> None:
     with pytest.raises(InvalidParameter, match=f"The 'max_degree' parameter of {kind.__name__} must be"):
         kind(noise_multiplier=1.0, max_degree=0)
+    with pytest.raises(InvalidParameter, match="The 'noise' parameter"):
+        kind(noise_multiplier=1.0, noise="sml")
+    assert kind(noise_multiplier=1.0, batch_size=10, epochs=1).published_epsilon(1.0, 30, 1e-3) is None
