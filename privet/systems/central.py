@@ -9,33 +9,28 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch import nn
 
 from privet.data import Graph
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Bits, SeededBits, SystemBits
-from privet.mechanisms.noise import Noise, noisy_sum
+from privet.mechanisms.noise import Noise
 from privet.models import seeded
-from privet.models.clipping import clipped_gradient, perceptron
-from privet.models.progress import progress_bar
+from privet.models.clipping import perceptron
+from privet.models.private_training import Batch, Optimizer, PrivateSteps, train_privately
 from privet.privacy import Guarantee, Unit, node_level
 from privet.privacy.guarantee import ADJACENCY
 from privet.systems.fitted import Fitted
 from privet.systems.held import HeldGraph
 
-__all__ = ["Batch", "CentralSystem", "predicted"]
-
-Optimizer: TypeAlias = Literal["adam", "sgd"]
-Batch: TypeAlias = tuple[NDArray[np.float32], NDArray[np.int64]]
+__all__ = ["CentralSystem", "predicted"]
 
 _UNPROTECTED = (
     "features, labels and mutual edges of validation and test nodes",
@@ -226,22 +221,18 @@ class CentralSystem(ABC):
     def descend(
         self, network: nn.Sequential, batch: Callable[[], Batch], num_nodes: int, bits: Bits, *, progress: bool
     ) -> None:
-        """Train in place: g = (sum of clipped gradients + noise) / (q N) in each of T steps."""
-        parameters = list(network.parameters())
-        make = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[self.optimizer]
-        optimizer = make(parameters, lr=self.learning_rate)
-        multiplier, steps = self.noise_multiplier_for(num_nodes), self.steps(num_nodes)
-        sigma = multiplier * self.max_grad_norm if multiplier else 0.0
-        expected_size = self.rate(num_nodes) * num_nodes  # never the realised size, which depends on who takes part
-        with progress_bar(steps) if progress else nullcontext(_silent) as show:
-            for step in range(1, steps + 1):
-                x, labels = batch()
-                found = clipped_gradient(network, torch.from_numpy(x), _losses(labels), self.max_grad_norm)
-                total = torch.cat([part.flatten() for part in found.sums]).numpy()
-                released = noisy_sum(total, sigma, bits, noise=self.noise) / expected_size
-                _set_gradients(parameters, torch.from_numpy(released))
-                optimizer.step()
-                show(step, 0.0, 0.0)
+        """Train in place: T steps with g = (sum of clipped gradients + noise) / (q N)."""
+        multiplier = self.noise_multiplier_for(num_nodes)
+        how = PrivateSteps(
+            steps=self.steps(num_nodes),
+            max_grad_norm=self.max_grad_norm,
+            sigma=multiplier * self.max_grad_norm if multiplier else 0.0,
+            expected_size=self.rate(num_nodes) * num_nodes,
+            noise=self.noise,
+            optimizer=self.optimizer,
+            learning_rate=self.learning_rate,
+        )
+        train_privately(network, batch, how, bits, progress=progress)
 
     def released(self, network: nn.Sequential, held: HeldGraph, probabilities: NDArray[np.float32]) -> Fitted:
         """The result; ``probabilities`` are those of the open nodes, in order."""
@@ -266,19 +257,6 @@ _epsilon = lru_cache(maxsize=64)(node_level.epsilon)
 _calibrated = lru_cache(maxsize=64)(node_level.calibrate)  # the accountant takes seconds, and a table asks often
 
 
-def _losses(labels: NDArray[np.int64]) -> Callable[[Tensor], Tensor]:
-    target = torch.from_numpy(labels)
-    return lambda logits: cross_entropy(logits, target, reduction="none")
-
-
-def _set_gradients(parameters: list[nn.Parameter], flat: Tensor) -> None:
-    start = 0
-    for parameter in parameters:
-        part = flat[start : start + parameter.numel()]
-        parameter.grad = part.reshape(parameter.shape).to(parameter.dtype)
-        start += parameter.numel()
-
-
 def _none_or_positive(value: float | None) -> bool:
     return value is None or 0 < value < math.inf
 
@@ -287,7 +265,3 @@ def _some(value: float | None) -> float:
     if value is None:
         raise AssertionError("the constructor demands one of the two")
     return value
-
-
-def _silent(step: int, loss: float, score: float) -> None:
-    pass

@@ -22,8 +22,9 @@ from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler, few_neighbours
 from privet.mechanisms import Bits
+from privet.models.private_training import Batch
 from privet.privacy import sml
-from privet.systems.central import Batch, CentralSystem, predicted
+from privet.systems.central import CentralSystem, predicted
 from privet.systems.fitted import Fitted
 from privet.systems.held import HeldGraph, dense_rows, standardised
 

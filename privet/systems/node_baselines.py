@@ -23,8 +23,9 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler, few_neighbours, poisson_sample
 from privet.mechanisms import Bits, SeededBits
 from privet.mechanisms.noise import noisy_sum
+from privet.models.private_training import Batch
 from privet.privacy.losses import Losses, loss_step, mixture_losses
-from privet.systems.central import Batch, CentralSystem, predicted
+from privet.systems.central import CentralSystem, predicted
 from privet.systems.fitted import Fitted
 from privet.systems.held import HeldGraph, dense_rows, standardised
 from privet.systems.heterpoisson import HeterPoisson

@@ -19,7 +19,8 @@ from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import poisson_sample
 from privet.mechanisms import Bits
-from privet.systems.central import Batch, CentralSystem, predicted
+from privet.models.private_training import Batch
+from privet.systems.central import CentralSystem, predicted
 from privet.systems.fitted import Fitted
 from privet.systems.held import HeldGraph, dense_rows, standardised
 
