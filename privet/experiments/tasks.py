@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from privet.data import Graph
-from privet.experiments.central import CENTRAL_KINDS, central_subject, measure_central
+from privet.experiments.central import BASELINE_KINDS, CENTRAL_KINDS, central_subject, measure_central
 from privet.experiments.estimation_error import ESTIMATION_KINDS, measure_estimation
 from privet.experiments.links import LINK_KINDS, measure_links
 from privet.experiments.measure import EDGE_KINDS, KINDS, Measurement, measure, seeded_split
-from privet.systems import CENTRAL_SYSTEMS, AnySystem, System
+from privet.systems import CENTRAL_SYSTEMS, AnySystem, HeterPoisson, System
 
 __all__ = ["KIND_TITLES", "TASKS", "Task", "task_of"]
 
@@ -22,6 +22,7 @@ KIND_TITLES = {
     "non_private": ("raw", "non-private upper bound"),
     "private_mlp": ("DP-MLP", "DP-SGD on an MLP without the graph"),
     "smoothed_mlp": ("smoothed", "the private MLP, its predictions smoothed over unprotected edges"),
+    "sml": ("SML", "the paper's SML noise at its claimed epsilon, which does not hold"),
     "gap": ("GAP", "GAP with noise for its true sensitivity"),
     "ndp": ("NDP", "NDP, the bounded-degree private GNN"),
     "noisy_graph": ("plain GNN", "the backbone alone on the noisy graph"),
@@ -74,6 +75,14 @@ TASKS = {
         (("private_mlp", "the private edges"),),
         central_subject,
     ),
+    "node-level-baseline": Task(
+        "node classification, central model",
+        "accuracy (%)",
+        BASELINE_KINDS,
+        measure_central,
+        (("private_mlp", "the edges"),),
+        central_subject,
+    ),
     "private-edges": Task(
         "node classification, private topology",
         "accuracy (%)",
@@ -95,4 +104,6 @@ TASKS = {
 
 def task_of(system: str) -> str:
     """What `privet run` measures of a system."""
-    return "node-level" if system in CENTRAL_SYSTEMS else {"solitude": "private-edges"}.get(system, "nodes")
+    if system in CENTRAL_SYSTEMS:
+        return "node-level" if issubclass(CENTRAL_SYSTEMS[system], HeterPoisson) else "node-level-baseline"
+    return "private-edges" if system == "solitude" else "nodes"

@@ -86,5 +86,5 @@ def test_controls_that_do_not_depend_on_a_setting_are_measured_once(dataset: Pat
         show_progress=False,
     )
     assert [row["guarantee"]["model"] for row in result["cells"]] == ["central", "central"]
-    # The system itself and its run without noise depend on the backbone; the four others do not.
-    assert len(list(tmp_path.iterdir())) == 2 * 2 + 4
+    # The system itself with either noise and without depends on the backbone; the four others do not.
+    assert len(list(tmp_path.iterdir())) == 2 * 3 + 4
