@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from privet.data import Graph, Schema
 from privet.errors import InvalidData, InvalidParameter
-from privet.estimation.beliefs import propagate_beliefs
+from privet.estimation.beliefs import Beliefs, propagate_beliefs
 from privet.estimation.structure import ReportedPairs, Symmetrise, closure_log_odds, estimated_degrees, noisy_graph
 from privet.graph import LazyFeatures, gcn_operator, kprop
 from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, Mechanism, MultiBit
@@ -50,7 +50,8 @@ class Solitude(System):
     for, ``calibration`` what is done to it: ``"published"`` trains its weights (``fidelity`` is lambda_1, ``sparsity``
     lambda_2), ``"bayesian"`` replaces them by posterior probabilities, from common neighbours, the classes of both ends
     and ``degrees``: ``"ignored"``, ``"counted"`` in the noisy graph, or ``"reported"`` for ``degree_share`` of the edge
-    budget. More than ``max_entries`` expected flips are refused before anything is allocated.
+    budget. With ``average_beliefs`` the result is the mean of the network's probabilities and of the class beliefs that
+    those posteriors rest on. More than ``max_entries`` expected flips are refused before anything is allocated.
     """
 
     name: ClassVar[str] = "solitude"
@@ -67,6 +68,7 @@ class Solitude(System):
     calibration: Calibration = "bayesian"
     degrees: Degrees = "ignored"
     degree_share: float = 0.1
+    average_beliefs: bool = True
     fidelity: float = 0.001
     sparsity: float = 0.001
     adjacency_learning_rate: float = 0.01
@@ -181,8 +183,9 @@ class Solitude(System):
             raise InvalidData("labelled nodes given to Solitude", "some for training and some for validation", found)
         pairs = _pairs(collected)
         adjacency = collected.graph.adjacency
-        if pairs is not None and self.calibration == "bayesian":
-            adjacency = _reweighted(adjacency, pairs.adjacency(self._posterior(collected, pairs)))
+        beliefs = None if pairs is None or self.calibration != "bayesian" else self._beliefs(collected, pairs)
+        if pairs is not None and beliefs is not None:
+            adjacency = _reweighted(adjacency, pairs.adjacency(beliefs.edges))
         rectified = LazyFeatures.from_affine(collected.estimate())
         x = kprop(rectified, gcn_operator(adjacency, self_loops=False), self.feature_hops)
         x = x.planned(self.hidden_channels, self.max_epochs)
@@ -204,28 +207,30 @@ class Solitude(System):
         labels = torch.from_numpy(seen)
         result = self._train(network, x, labels, torch.from_numpy(train_nodes), torch.from_numpy(held), progress)
         with torch.no_grad():
-            log_probabilities = network(x)
+            probabilities = network(x).exp()
+        if beliefs is not None and self.average_beliefs:
+            probabilities = (probabilities + torch.from_numpy(beliefs.log_classes).float().softmax(1)) / 2
         return Fitted(
             system=self.name,
             guarantee=collected.guarantee(),
-            probabilities=log_probabilities.exp().numpy(),
+            probabilities=probabilities.numpy(),
             settings=self.settings(),
             weights={
                 name: value.numpy() for name, value in network.gnn.state_dict().items() if value.is_floating_point()
             },
             best_epoch=result.best_epoch,
-            validation_score=accuracy(log_probabilities[held], labels[held]),
+            validation_score=accuracy(probabilities[held], labels[held]),
             facts={} if pairs is None else {"reported_pairs": len(pairs), "expected_noise": pairs.expected_noise},
         )
 
-    def _posterior(self, collected: Collected, pairs: ReportedPairs) -> NDArray[np.float64]:
-        """Which reported pairs are edges, given the reports and the training labels."""
+    def _beliefs(self, collected: Collected, pairs: ReportedPairs) -> Beliefs:
+        """Which reported pairs are edges, and which class is whose, given the reports and the training labels."""
         degrees, step = None, 0.0
         if self.degrees != "ignored":
             degrees, step = estimated_degrees(pairs, *_reported_degrees(collected, pairs))
         probabilities = pairs.posterior(closure_log_odds(pairs, degrees, step))
         labels = np.where(collected.train, collected.seen_labels(), -1)
-        return propagate_beliefs(pairs, probabilities, labels, collected.schema.classes).edges
+        return propagate_beliefs(pairs, probabilities, labels, collected.schema.classes)
 
     def _train(
         self, network: SolitudeNetwork, x: LazyFeatures, labels: Tensor, fit: Tensor, held: Tensor, progress: bool

@@ -13,6 +13,7 @@ import torch
 
 from privet.data import Graph, Schema, Split, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
+from privet.estimation import ReportedPairs
 from privet.graph import LazyFeatures
 from privet.mechanisms import AdjacencyResponse, SeededBits
 from privet.models import GNN, seeded
@@ -160,6 +161,16 @@ def test_published_calibration_moves_reported_edges_and_keeps_them_positive(grap
     assert len(values) == collected.neighbours.to_sparse().nnz
     assert (values >= 0).all()
     assert not torch.equal(values, trained[0].graph.noisy)
+
+
+def test_the_result_is_the_mean_of_network_and_beliefs(graph: Graph) -> None:
+    system = quick(average_beliefs=True)
+    collected = system.collect(graph, SeededBits(0))
+    alone = replace(system, average_beliefs=False).fit(collected).predict_proba()
+    pairs = ReportedPairs.from_reports(collected.neighbours, collected.edge_mechanism)
+    beliefs = torch.from_numpy(system._beliefs(collected, pairs).log_classes).softmax(1).numpy()
+    assert np.allclose(system.fit(collected).predict_proba(), (alone + beliefs) / 2, atol=1e-6)
+    assert np.abs(alone - beliefs).max() > 0.1
 
 
 def test_seeds_repeat(graph: Graph) -> None:
