@@ -13,45 +13,39 @@ from privet.privacy.losses import Array
 __all__ = ["binomial", "binomial_fractions", "over_degrees", "poisson", "rounded_up", "shift_weights"]
 
 _CLOSE = 1e-3  # degrees that are not computed one by one may raise epsilon by this factor
-_FIRST_TAIL = 32  # degrees from here on start as one bracket
-_MOST_PARTS = 12  # values of C told apart; between them C is rounded up
+_FIRST_BRACKET = 12  # and 5 M: larger degrees start as one bracket
+_MOST_DEGREES = 2_000  # of a bracket that are looked at one by one
+# probabilities of exceeding the values of C that are told apart; between them C is rounded up
+_LEVELS = np.array([0.95, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 5e-3, 1e-3, 1e-4, 1e-6, 1e-9, 1e-12])
 
 
 def over_degrees(
-    bound: Callable[[int, int | None], float], M: float, largest: int, most_bounds: int = 64
+    bound: Callable[[int, int], float], M: float, largest: int, most_bounds: int = 48
 ) -> tuple[float, int]:
     """A bound for all out-degrees in [0, largest], and the degree where the largest single one was found.
 
-    ``bound(low, high)`` must hold for all degrees in [low, high], or from ``low`` on if ``high`` is None. Degrees up
-    to M are picked with certainty and the bound grows with them, so [floor(M), floor(M)] stands for all of them.
-    Brackets above that could matter are halved; after ``most_bounds`` the rest are taken as they are, which is sound
-    and less sharp.
+    ``bound(low, high)`` must hold for all degrees in [low, high]. Degrees up to M are picked with certainty and the
+    bound grows with them, so [floor(M), floor(M)] stands for all of them. Brackets above that could matter are split;
+    after ``most_bounds`` the rest are taken as they are, which is sound and less sharp.
     """
     degree = min(math.floor(M), largest)
     best, where, evaluated = bound(degree, degree), degree, 1
     if M <= 0 or degree == largest:
         return best, where
+    first = min(math.floor(_FIRST_BRACKET + 5 * M), largest)
+    waiting = [(low, low) for low in range(degree + 1, first + 1)] + [(first + 1, largest)] * (first < largest)
     brackets: list[tuple[float, int, int]] = []
-
-    def push(low: int, high: int) -> None:
-        if low <= high:
-            whole_tail = high == largest and high > 2 * low
-            heapq.heappush(brackets, (-bound(low, None if whole_tail else high), low, high))
-
-    low = degree + 1
-    while low < min(_FIRST_TAIL * max(M, 1.0), largest):
-        push(low, min(2 * low, largest))
-        low = 2 * low + 1
-    push(low, largest)
-    while brackets and -brackets[0][0] > best * (1 + _CLOSE) and evaluated < most_bounds:
-        value, low, high = heapq.heappop(brackets)
-        if low == high:
-            best, where = -value, low
-            continue
-        middle = 2 * low if high == largest and high > 2 * low else math.isqrt(low * high)
-        push(low, middle)
-        push(middle + 1, high)
-        evaluated += 2
+    while waiting or (brackets and -brackets[0][0] > best * (1 + _CLOSE) and evaluated < most_bounds):
+        if not waiting:
+            _, low, high = heapq.heappop(brackets)
+            middle = min(math.isqrt(low * high), 2 * low)
+            waiting = [(low, middle), (middle + 1, high)]
+        low, high = waiting.pop()
+        value, evaluated = bound(low, high), evaluated + 1
+        if low < high:
+            heapq.heappush(brackets, (-value, low, high))
+        elif value > best:
+            best, where = value, low
     return max([best, *(-value for value, _, _ in brackets)]), where
 
 
@@ -83,26 +77,31 @@ def poisson(mean: float, truncated: float) -> Array:
 
 def rounded_up(weights: Array, lost: float) -> tuple[Array, Array, float]:
     """Counts and their weights, with neighbouring counts rounded up to the largest of their group."""
-    if weights.size <= _MOST_PARTS:
+    if weights.size <= _LEVELS.size:
         return np.arange(weights.size, dtype=float), weights, lost
     total = np.cumsum(weights)
-    likely = int(np.searchsorted(total, 1e-9))  # all rarer small counts become one group
-    ends = np.unique(np.linspace(likely, weights.size - 1, _MOST_PARTS).round().astype(int))
+    ends = np.unique(np.append(np.searchsorted(total, 1 - _LEVELS[lost < _LEVELS]), weights.size - 1))
+    ends = ends[ends < weights.size]
     return ends.astype(float), np.diff(total[ends], prepend=0.0), lost
 
 
-def binomial_fractions(least: int, q: float, truncated: float) -> tuple[Array, Array, float]:
-    """Fractions u and their chances, above C/D in distribution for C ~ Bi(D, q) and *every* D >= least.
+def binomial_fractions(low: int, high: int, q: float, truncated: float) -> tuple[Array, Array, float]:
+    """Fractions u and their chances, above C/D in distribution for C ~ Bi(D, q) and *every* D in [low, high].
 
-    Chernoff: Pr[C > u D] <= exp(-D kl(u, q)) <= exp(-least kl(u, q)) for u >= q.
+    Pr[C > u D] is computed for each D that is not too large, and bounded by exp(-D kl(u, q)) for the others.
     """
-    tails = np.append(1.0, np.geomspace(0.5, truncated, _MOST_PARTS))
-    low, high = np.full(tails.size, q), np.ones(tails.size)
-    for _ in range(60):
-        middle = (low + high) / 2
-        beyond = -least * _kl(middle, q) < np.log(tails)
-        low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
-    return high[1:], tails[:-1] - tails[1:], truncated
+    from scipy.stats import binom
+
+    levels = np.append(_LEVELS[truncated < _LEVELS], truncated)
+    few = np.arange(low, min(high, low + _MOST_DEGREES) + 1)
+    left, right = np.zeros(levels.size), np.ones(levels.size)
+    for _ in range(40):
+        middle = (left + right) / 2
+        beyond = binom.sf(np.floor(middle[:, None] * few), few, q).max(axis=1)
+        if few[-1] < high:
+            beyond = np.maximum(beyond, np.where(middle > q, np.exp(-(few[-1] + 1) * _kl(middle, q)), 1.0))
+        left, right = np.where(beyond <= levels, left, middle), np.where(beyond <= levels, middle, right)
+    return right, -np.diff(levels, prepend=1.0), truncated
 
 
 def _kl(u: Array, q: float) -> Array:

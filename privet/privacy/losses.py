@@ -16,7 +16,7 @@ __all__ = ["Losses", "compose_steps", "loss_step", "mixed_losses", "mixture_loss
 TAIL = 9.0  # standard deviations that are kept: 1e-19 of the mass lies beyond
 ROUND_OFF = 1e-14  # floating-point error of the transforms for each release that is composed, given to delta
 _LARGEST_SIGMA = 1e4  # more noise is counted as this much: cells would become too many, and epsilon is tiny already
-_RESOLUTION = 8_192  # loss steps between zero and the largest loss
+_RESOLUTION = 4_096  # loss steps between zero and the largest loss
 _FINEST_STEP = 1e-4
 
 Array = NDArray[np.float64]
@@ -87,10 +87,10 @@ class Losses:
         return max(0.0, float((np.log(upper[above] - delta) - log_lower[above]).max()))
 
 
-def loss_step(sigma: float, largest_shift: float) -> float:
+def loss_step(sigma: float, largest_shift: float, finer: int = 2) -> float:
     """A step that resolves the largest loss of N(shift, sigma^2) against N(0, sigma^2) well."""
     largest = largest_shift / sigma * (largest_shift / (2 * sigma) + TAIL)
-    return max(_FINEST_STEP, largest / _RESOLUTION)
+    return max(_FINEST_STEP, largest / (_RESOLUTION * finer))
 
 
 def mixture_losses(sigma: float, weights: Array, step: float) -> tuple[Losses, Losses]:
@@ -135,7 +135,8 @@ def mixed_losses(
     sigma: float, mixtures: Sequence[Array], chances: Array, infinite: float = 0.0
 ) -> tuple[Losses, Losses]:
     """Losses in both directions when mixture i is drawn with ``chances[i]`` and revealed; ``infinite`` is the rest."""
-    step = loss_step(sigma, max(int(np.flatnonzero(mixture)[-1]) for mixture in mixtures) / 2)
+    finer = 1 if len(mixtures) > 4 else 4  # where it costs little
+    step = loss_step(sigma, max(int(np.flatnonzero(mixture)[-1]) for mixture in mixtures) / 2, finer)
     pairs = [mixture_losses(sigma, mixture, step) for mixture in mixtures]
     forward, backward = zip(*pairs, strict=True)
     return Losses.mixed(zip(chances, forward, strict=True), infinite), Losses.mixed(
