@@ -73,12 +73,12 @@ class Solitude(System):
     sparsity: float = 0.001
     adjacency_learning_rate: float = 0.01
     feature_hops: int = 8
-    label_hops: int = 2
+    label_hops: int = 0
     backbone: SolitudeBackbone = "gcn"
     num_layers: int = 2
     hidden_channels: int = 16
     batch_norm: bool = True
-    dropout: float = 0.25
+    dropout: float = 0.5
     learning_rate: float = 0.01
     weight_decay: float = 0.001
     max_epochs: int = 500
