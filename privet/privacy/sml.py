@@ -16,7 +16,7 @@ from scipy.special import betainc, gammaln, log_ndtr
 from privet.errors import InvalidParameter
 from privet.privacy.losses import Array
 
-__all__ = ["published_epsilon", "sml_delta", "sml_epsilon"]
+__all__ = ["published_epsilon", "sml_delta", "sml_epsilon", "sml_log_density"]
 
 
 def sml_delta(epsilon: float, shift: float, sigma: float, dimension: int | None = None) -> float:
@@ -94,7 +94,7 @@ def _radial_delta(epsilon: float, shift: float, dimension: int) -> float:
     r < near(r'). (1 + u_1) / 2 is Beta((d - 1) / 2, (d - 1) / 2).
     """
     log_r = np.linspace(-30.0, math.log(60.0 + 2 * shift + 9 * math.sqrt(dimension)), 6001)
-    r, log_g = np.exp(log_r), _log_density(log_r, dimension)
+    r, log_g = np.exp(log_r), sml_log_density(log_r, dimension)
     mass = np.exp(log_g + dimension * log_r + math.log(2) + dimension / 2 * math.log(math.pi) - gammaln(dimension / 2))
     far = np.exp(np.interp(epsilon - log_g, -log_g, log_r, right=math.inf))
     near = np.exp(np.interp(-epsilon - log_g, -log_g, log_r, left=-math.inf))
@@ -113,7 +113,7 @@ def _below(cosine: Array, dimension: int) -> Array:
     return probability
 
 
-def _log_density(log_r: Array, dimension: int) -> Array:
+def sml_log_density(log_r: Array, dimension: int) -> Array:
     """log E_W[(2 pi W)^(-d/2) exp(-r^2 / (2 W))] for W ~ Exp(1), over u = log W."""
     log_w = np.linspace(-66.0, 5.0, 2001)
     base = log_w - np.exp(log_w) - dimension / 2 * (log_w + math.log(2 * math.pi))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import kv
 
 from privet.errors import InvalidParameter
-from privet.privacy.sml import _log_density, published_epsilon, sml_delta, sml_epsilon
+from privet.privacy.sml import published_epsilon, sml_delta, sml_epsilon, sml_log_density
 
 
 def test_the_lemma_holds_in_one_dimension_only() -> None:
@@ -29,7 +29,7 @@ def test_the_density_is_the_paper_s(dimension: int) -> None:
     order = (2 - dimension) / 2
     square = np.exp(2 * log_r)
     exact = math.log(2) - dimension / 2 * math.log(2 * math.pi) + order / 2 * np.log(square / 2)
-    assert _log_density(log_r, dimension) == pytest.approx(exact + np.log(kv(order, np.sqrt(2 * square))), abs=1e-6)
+    assert sml_log_density(log_r, dimension) == pytest.approx(exact + np.log(kv(order, np.sqrt(2 * square))), abs=1e-6)
 
 
 @pytest.mark.parametrize("dimension", [2, 6])
@@ -41,7 +41,7 @@ def test_delta_agrees_with_simulation(dimension: int) -> None:
     moved = noise.copy()
     moved[:, 0] -= shift
     grid = np.linspace(-20, 6, 4001)
-    density = _log_density(grid, dimension)
+    density = sml_log_density(grid, dimension)
     near, far = (np.interp(np.log(np.linalg.norm(x, axis=1)), grid, density) for x in (noise, moved))
     values = np.maximum(0, -np.expm1(np.minimum(0, level - near + far)))
     error = 4.9 * values.std() / math.sqrt(draws)
