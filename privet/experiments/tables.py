@@ -42,8 +42,8 @@ def system_for(name: str, dataset: str, overrides: dict[str, Any], condition: st
         if option not in known:
             raise InvalidParameter(option, "privet", f"a setting of {name}: {', '.join(sorted(known))}", option)
     settings = {key: value for key, value in preset(name, dataset, condition).items() if key not in TRANSFORMS}
-    if "noise_multiplier" in chosen and chosen.get("target_epsilon") is None:
-        chosen["target_epsilon"] = None  # it replaces the preset's
+    if name in CENTRAL_SYSTEMS and not {"target_epsilon", "noise_multiplier"} & chosen.keys():
+        raise InvalidParameter("--epsilon", f"privet run {name}", "given, or --set noise_multiplier=NUMBER", "nothing")
     return kind(**(settings | chosen))
 
 

@@ -65,5 +65,7 @@ def test_the_command_lines_words_are_the_systems_fields() -> None:
     assert system_for("solitude", "none", {"hops": 3}).settings()["feature_hops"] == 3
     central = system_for("heterpoisson", "none", {"epsilon": 3.0})
     assert central.settings()["target_epsilon"] == 3.0
+    with pytest.raises(InvalidParameter, match="--epsilon"):
+        system_for("heterpoisson", "none", {})
     with pytest.raises(InvalidParameter, match="a setting of heterpoisson"):
         system_for("heterpoisson", "none", {"epsilon_features": 1.0})
