@@ -69,8 +69,8 @@ class Solitude(System):
     degrees: Degrees = "ignored"
     degree_share: float = 0.1
     average_beliefs: bool = True
-    fidelity: float = 0.001
-    sparsity: float = 0.001
+    fidelity: float = 1e-5
+    sparsity: float = 1e-5
     adjacency_learning_rate: float = 0.01
     feature_hops: int = 8
     label_hops: int = 0
