@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
@@ -33,6 +33,7 @@ def losses(y: Tensor):
     st.integers(0, 2**31), st.integers(1, 12), st.integers(1, 6), st.integers(1, 7), st.integers(1, 3),
     st.sampled_from([1e-3, 0.5, 100.0]), st.sampled_from([0.1, 1.0, 30.0]),
 )  # fmt: skip
+@settings(max_examples=60)
 def test_equal_to_per_example_gradients(
     seed: int, rows: int, columns: int, hidden: int, layers: int, bound: float, scale: float
 ) -> None:
