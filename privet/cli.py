@@ -252,7 +252,7 @@ def demo(
     nodes: Annotated[int, typer.Option(min=100, max=1_000_000, help="People in the synthetic graph.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
 ) -> None:
-    """Every mechanism on a synthetic social graph; no data needed."""
+    """Every mechanism and every system on a synthetic social graph; no data needed."""
     from privet.experiments.demo import run_demo
 
     run_demo(nodes, seed)
