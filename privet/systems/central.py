@@ -33,10 +33,7 @@ from privet.systems.held import HeldGraph
 
 __all__ = ["CentralSystem", "predicted"]
 
-_UNPROTECTED = (
-    "features, labels and mutual edges of validation and test nodes",
-    "the number of nodes and each node's degree in the whole graph",
-)
+_UNPROTECTED = ("features, labels and mutual edges of validation and test nodes", "the number of nodes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,8 +178,12 @@ class CentralSystem(ABC):
             self.epsilon_of(noise, num_nodes, delta),
             delta,
             published_epsilon=self.published_epsilon(noise, num_nodes, delta),
-            unprotected=_UNPROTECTED,
+            unprotected=(*_UNPROTECTED, *self.public_facts()),
         )
+
+    def public_facts(self) -> tuple[str, ...]:
+        """What else about protected nodes the system takes as known to everybody."""
+        return ()
 
     def promise(self, graph: Graph) -> Guarantee | None:
         """What a run on this graph promises; None without noise. Only the number of nodes is read."""

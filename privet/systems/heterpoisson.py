@@ -80,6 +80,11 @@ class HeterPoisson(CentralSystem):
         """M."""
         return self.multiplier
 
+    def public_facts(self) -> tuple[str, ...]:
+        """Degrees, unless neither the sampler nor the aggregation asks for them."""
+        asked = self.multiplier > 0 or self.backbone != "gin"
+        return ("each node's degree in the whole graph",) if asked else ()
+
     def published_epsilon(self, noise_multiplier: float, num_nodes: int, delta: float) -> float | None:
         """The paper's Theorem 2 for its noise of the same standard deviation."""
         return sml.published_epsilon(noise_multiplier / 2, *self._process(num_nodes), delta, num_nodes)

@@ -32,6 +32,8 @@ from privet.systems.heterpoisson import HeterPoisson
 
 __all__ = ["GAP", "NDP", "bounded_listeners"]
 
+_BOUNDED = ("which edges of the whole graph a bound on degrees keeps",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class NDP(HeterPoisson):
@@ -68,6 +70,10 @@ class NDP(HeterPoisson):
     def calibrated(self, target_epsilon: float, num_nodes: int, delta: float) -> float:
         """By bisection."""
         return _least_noise(lambda noise: self.epsilon_of(noise, num_nodes, delta), target_epsilon)
+
+    def public_facts(self) -> tuple[str, ...]:
+        """The bound on degrees is put on the whole graph."""
+        return _BOUNDED
 
     def published_epsilon(self, noise_multiplier: float, num_nodes: int, delta: float) -> float | None:
         """None: HeterPoisson's theorem is not about this sampler."""
@@ -119,6 +125,10 @@ class GAP(CentralSystem):
     def infer(self, network: nn.Sequential, held: HeldGraph, bits: Bits) -> NDArray[np.float32]:
         """With the aggregate over open neighbours, which needs no noise."""
         return predicted(network, _beside(held.features[held.open_nodes], self._aggregate(held, held.open_nodes)))
+
+    def public_facts(self) -> tuple[str, ...]:
+        """The bound on degrees is put on the whole graph."""
+        return _BOUNDED
 
     def _aggregate(self, held: HeldGraph, nodes: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Of each of some nodes, over those of its bounded neighbours that are among them."""

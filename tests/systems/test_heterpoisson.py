@@ -16,7 +16,7 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms import SeededBits
 from privet.models.clipping import clipped_gradient
-from privet.systems.held import HeldGraph
+from privet.systems.held import HeldGraph, standardised
 from privet.systems.heterpoisson import HeterPoisson
 
 BACKBONES = ["gcn", "gin", "sage"]
@@ -157,6 +157,27 @@ def test_published_epsilon_stands_beside_the_true_one() -> None:
     assert guarantee is not None
     assert guarantee.published_epsilon is not None
     assert guarantee.published_epsilon != guarantee.epsilon
+
+
+def test_degrees_are_public_only_where_they_are_asked_for() -> None:
+    degrees = "each node's degree in the whole graph"
+    for backbone, multiplier, asked in [
+        ("gin", 0.0, False),
+        ("gin", 1.0, True),
+        ("sage", 0.0, True),
+        ("gcn", 0.0, True),
+    ]:
+        assert (degrees in made(backbone=backbone, multiplier=multiplier).public_facts()) is asked
+    graph = random_graph(np.random.default_rng(6), 30)
+    held = HeldGraph.of(graph, "test")
+    system = made(multiplier=0.0)
+    batch = system.sampler(held).draw(SeededBits(0))
+    held.graph.__dict__["degrees"] = np.full(30, np.iinfo(np.int64).max)  # nonsense, were it read
+    assert np.isfinite(system.inputs(batch, held)).all()
+    expected = SubgraphBatch(batch.central, batch.owner, batch.peripheral).matrix(
+        np.ones(len(batch)), np.ones(len(batch.owner)), 30
+    )
+    np.testing.assert_allclose(system.inputs(batch, held), standardised(expected @ graph.features), atol=1e-5)
 
 
 def test_the_published_noise_is_what_the_paper_adds_and_its_sml_form_proves_nothing_of_use() -> None:
