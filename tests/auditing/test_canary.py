@@ -1,0 +1,122 @@
+"""The audit must break what is false, and must not break what is true."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, chisquare, kstest, laplace
+
+from privet.auditing.canary import CanaryAudit, CanaryGame, audit_heterpoisson, epsilon_lower_bound
+from privet.errors import InvalidParameter
+from privet.mechanisms import SeededBits
+from privet.privacy import node_level
+
+
+def test_the_published_claim_for_sml_noise_is_broken() -> None:
+    """One full-batch step: far fewer releases than the paper's run, and the claim already fails."""
+    found = audit_heterpoisson(
+        "sml", sigma=2.0, rate=1.0, multiplier=0, steps=1, num_nodes=1000, delta=1e-5, runs=20_000, dimension=16
+    )
+    assert found.broken
+    assert found.epsilon_lower > found.claim + 0.5
+    assert found.projection_epsilon_lower <= found.claim  # which is what the paper's audit saw
+
+
+def test_gaussian_noise_stays_below_its_accountant_and_comes_close() -> None:
+    found = audit_heterpoisson(
+        "gaussian", sigma=2.0, rate=0.5, multiplier=1, steps=3, num_nodes=10, delta=1e-2, runs=40_000
+    )
+    assert not found.broken
+    assert 0.8 < found.closeness <= 1
+    assert found.epsilon_lower == found.projection_epsilon_lower
+    assert found.to_dict()["broken"] is False
+
+
+def test_an_accountant_that_forgets_the_neighbours_is_caught() -> None:
+    """What holds without neighbours is less than the attack shows for a node with one."""
+    sigma, rate, steps, delta = 0.5, 0.5, 3, 1e-2
+    wrong = node_level.epsilon(sigma, rate, 0, steps, delta, 100)
+    played = CanaryGame(sigma, rate, 1, steps, "gaussian", 2).play(40_000, SeededBits(1))
+    assert epsilon_lower_bound(*played["full"], delta) > wrong
+
+
+@pytest.mark.parametrize(("degree", "multiplier"), [(1, 1.0), (3, 1.0), (2, 2.0)])
+def test_coins_follow_the_law_of_the_accountant(degree: int, multiplier: float) -> None:
+    """Chi-square of (C, shift) with fixed seed; false alarms: 1e-6."""
+    rate, games = 0.3, 60_000
+    central, shift = CanaryGame(1.0, rate, multiplier, 1, degree=degree).coins(games, SeededBits(5))
+    pick = min(1.0, multiplier / degree)
+    observed, expected = [], []
+    for c in range(degree + 1):
+        chance = binom.pmf(c, degree, rate)
+        law = {0.5: rate} | {k: (1 - rate) * binom.pmf(k, c, pick) for k in range(c + 1)}
+        for value, probability in law.items():
+            if probability > 0:
+                observed.append(int(((central == c) & (shift == value)).sum()))
+                expected.append(games * chance * probability)
+    assert sum(observed) == games  # nothing that the accountant does not know of
+    assert chisquare(observed, expected).pvalue > 1e-6
+
+
+def test_noises_are_those_of_training() -> None:
+    """One coordinate of SML noise is Laplace (Kolmogorov-Smirnov with fixed seed; false alarms: 1e-6)."""
+    first, rest = CanaryGame(2.0, 0.5, 1, 1, "sml", 8).noises(4000, SeededBits(2))
+    assert kstest(first, laplace(scale=math.sqrt(2)).cdf).pvalue > 1e-6
+    assert rest.mean() == pytest.approx(7 * 4, rel=0.15)
+    first, rest = CanaryGame(2.0, 0.5, 1, 1, "gaussian", 8).noises(4000, SeededBits(2))
+    assert kstest(first / 2, "norm").pvalue > 1e-6
+
+
+def test_likelihood_ratios_average_to_one_without_the_target() -> None:
+    """E[ratio | without] = 1 for a ratio of densities (4.9 standard errors: false alarms 1e-6)."""
+    for noise in ("gaussian", "sml"):
+        for statistic, (_, without) in CanaryGame(3.0, 0.4, 1, 1, noise, 4).play(20_000, SeededBits(3)).items():
+            ratio = np.exp(without)
+            assert abs(ratio.mean() - 1) < 4.9 * ratio.std() / math.sqrt(ratio.size) + 1e-3, statistic
+
+
+def test_the_lower_bound_is_below_what_is_true() -> None:
+    """Randomised response with epsilon = 1; fixed seeds, each bound fails with probability at most 5 %."""
+    keep = math.e / (1 + math.e)
+    bounds = []
+    for seed in range(40):
+        generator = np.random.default_rng(seed)
+        worlds = [(generator.random(2000) < chance) + 0.0 for chance in (keep, 1 - keep)]
+        bounds.append(epsilon_lower_bound(*worlds, 0.0))
+    assert np.median(bounds) > 0.8
+    assert sum(bound > 1 for bound in bounds) <= 7  # more than 7 of 40 at 5 %: 1e-3
+
+
+def test_rounding_is_not_mistaken_for_a_leak() -> None:
+    """The ratios of a Laplace coordinate are equal on half-lines up to rounding, which depends on what was added."""
+    game = CanaryGame(2.0, 1.0, 0, 1, "sml", 2)
+    bounds = [epsilon_lower_bound(*game.play(1000, SeededBits(seed))["projection"], 0.0) for seed in range(10)]
+    assert sum(bound > math.sqrt(2) * 0.5 / 2 + 1e-9 for bound in bounds) <= 4  # more than 4 of 10 at 5 %: 6e-5
+
+
+def test_equal_worlds_show_nothing() -> None:
+    generator = np.random.default_rng(0)
+    assert epsilon_lower_bound(generator.normal(size=4000), generator.normal(size=4000), 1e-5) < 0.2
+
+
+def test_both_directions_are_tried() -> None:
+    """An outcome that only one of the worlds has: small ratios speak for the one without the target."""
+    generator = np.random.default_rng(1)
+    plain, often = generator.normal(size=4000), generator.random(4000) < 0.2
+    assert epsilon_lower_bound(plain, np.where(often, -50.0, plain), 1e-5) > 1.5
+    assert epsilon_lower_bound(np.where(often, 50.0, plain), plain, 1e-5) > 1.5
+
+
+def test_a_quick_answer_needs_runs() -> None:
+    with pytest.raises(InvalidParameter, match="runs"):
+        epsilon_lower_bound(np.zeros(10), np.zeros(10), 1e-5)
+    with pytest.raises(InvalidParameter, match="steps"):
+        CanaryGame(1.0, 0.5, 1, 0)
+
+
+def test_a_result_is_plain() -> None:
+    found = CanaryAudit("sml", 2.0, 1e-5, 2.5, 0.4, 0.95, 100, 12.0, 0.2, 1.0, 50, 32)
+    assert found.broken
+    assert found.to_dict()["closeness"] == 1.25
