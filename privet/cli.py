@@ -229,7 +229,10 @@ def table(
         str | None, typer.Option(help="Datasets, comma separated (default: all).", show_default=False)
     ] = None,
     condition: Annotated[
-        str | None, typer.Option(help='One condition of the table, such as "eps 1" (default: all).', show_default=False)
+        str | None,
+        typer.Option(
+            help='Conditions that match a pattern, such as "eps 1" or "gin*" (default: all).', show_default=False
+        ),
     ] = None,
     controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
     store: Annotated[Path, typer.Option(help="Directory of finished figures; an interrupted table goes on.")] = Path(

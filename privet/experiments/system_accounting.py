@@ -16,7 +16,7 @@ from privet.systems import SYSTEMS
 
 __all__ = ["account_central", "account_local", "account_system", "print_system_account"]
 
-_CENTRAL = ("heterpoisson", "private_mlp", "smoothed_mlp")
+_CENTRAL = ("heterpoisson", "private-mlp", "smoothed-mlp")
 _SCHEMA = {"dimension": 2, "low": 0.0, "high": 1.0, "classes": 4}
 
 

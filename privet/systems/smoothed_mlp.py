@@ -31,7 +31,7 @@ __all__ = ["PrivateMLP", "SmoothedMLP", "smoothed"]
 class PrivateMLP(CentralSystem):
     """DP-SGD on an MLP without the graph: the control that every private GNN has to beat."""
 
-    name: ClassVar[str] = "private_mlp"
+    name: ClassVar[str] = "private-mlp"
     search_space: ClassVar[dict[str, list[Any]]] = {"learning_rate": [0.005, 0.01, 0.02], "num_layers": [1, 2]}
 
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
@@ -56,7 +56,7 @@ class PrivateMLP(CentralSystem):
 class SmoothedMLP(PrivateMLP):
     """The private perceptron with its predictions smoothed ``hops`` times with ``weight`` on the neighbours' mean."""
 
-    name: ClassVar[str] = "smoothed_mlp"
+    name: ClassVar[str] = "smoothed-mlp"
     weight: float = 0.5
     hops: int = 4
 

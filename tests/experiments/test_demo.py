@@ -15,7 +15,7 @@ def test_the_demo_shows_every_mechanism_and_system_and_the_broken_claim(
     printed = capsys.readouterr().out
     for name in set(MECHANISMS) - {"square-wave"}:
         assert name in printed
-    for name in (*SYSTEMS, "heterpoisson", "smoothed"):
+    for name in (*SYSTEMS, "heterpoisson", "smoothed-mlp"):
         assert name in printed
     assert "broken" not in printed
     assert "gives 2.000: it does not hold" in " ".join(printed.split())

@@ -34,7 +34,7 @@ def test_central_figures_are_the_accountants(capsys: pytest.CaptureFixture) -> N
     print_system_account(summary)
     assert "without the node" in " ".join(capsys.readouterr().out.replace("│", " ").split())
     # A perceptron that sees no edge has no sub-graphs to be picked for.
-    assert account_system("smoothed_mlp", {"sigma": 3.0, **STEPS, "delta": 1e-4})["epsilon"] < summary["epsilon"]
+    assert account_system("smoothed-mlp", {"sigma": 3.0, **STEPS, "delta": 1e-4})["epsilon"] < summary["epsilon"]
 
 
 def test_a_target_is_never_exceeded() -> None:
