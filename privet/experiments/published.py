@@ -44,7 +44,7 @@ class PublishedTable:
     axis: str = "epsilon"
 
     def only(self, datasets: Sequence[str] = (), condition: str | None = None) -> PublishedTable:
-        """The cells of some datasets (of all, if none is named) and of conditions that match a pattern (such as gin*)."""
+        """The cells of some datasets (all, if none is named) whose conditions match a pattern such as gin*."""
         cells = self.cells
         for option, patterns, field_name in (
             ("--only", datasets, "dataset"),

@@ -16,6 +16,7 @@ from privet.graph.propagation import (
     residual_bound,
     series_terms,
 )
+from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler, few_neighbours, poisson_sample
 
 __all__ = [
     "Filter",
@@ -23,7 +24,10 @@ __all__ = [
     "LazyFeatures",
     "Operator",
     "Plan",
+    "SubgraphBatch",
+    "SubgraphSampler",
     "backward_push",
+    "few_neighbours",
     "from_networkx",
     "from_pyg",
     "gcn_operator",
@@ -34,6 +38,7 @@ __all__ = [
     "pagerank_series",
     "partition",
     "plan",
+    "poisson_sample",
     "push_bound",
     "residual_bound",
     "series_terms",

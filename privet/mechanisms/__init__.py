@@ -8,6 +8,7 @@ from privet.mechanisms.degrees import DegreeResponse
 from privet.mechanisms.gaussian import AnalyticGaussian
 from privet.mechanisms.laplace import Laplace
 from privet.mechanisms.multibit import MultiBit
+from privet.mechanisms.noise import noisy_sum
 from privet.mechanisms.piecewise import Piecewise
 from privet.mechanisms.randomized_response import RandomizedResponse
 from privet.mechanisms.reports import NeighbourReports, Reports
@@ -49,4 +50,5 @@ __all__ = [
     "SeededBits",
     "SquareWave",
     "SystemBits",
+    "noisy_sum",
 ]
