@@ -54,7 +54,8 @@ def revealed_step(sigma: float, q: float, M: float, share: float, low: int, high
 def sml_step(sigma: float, q: float, M: float, share: float, low: int, high: int) -> tuple[Losses, Losses]:
     """SML noise, k and W revealed: Gaussian noise of scale sigma sqrt(W), with W ~ Exp(1) rounded down to a grid."""
     marginal, lost = _marginal(q, M, _TRUNCATED * share, low, high)
-    grid = np.geomspace(_SML_TRUNCATED * share, 40.0, _SML_PARTS)
+    square = float(marginal @ (np.arange(marginal.size) / 2) ** 2)
+    grid = np.geomspace(_SML_TRUNCATED * share / max(1.0, square), 40.0, _SML_PARTS)  # a shift s needs W / s^2
     chances = np.append(-np.diff(np.exp(-grid)), math.exp(-grid[-1]))
     largest = _largest_loss(1.0, sigma * math.sqrt(grid[0]))
     step = max(largest / _SML_RESOLUTION, 1e-4)

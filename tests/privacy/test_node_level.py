@@ -288,6 +288,7 @@ def test_sml_noise_is_priced_as_it_is() -> None:
     found = account(5.0, 0.3, 1, 5, 1e-4, 3, noise="sml")
     assert found.epsilon > 5 * found.published_epsilon
     assert found.epsilon > 5 * epsilon(5.0, 0.3, 1, 5, 1e-4, 3)
+    assert math.isfinite(compose_steps(sml_step(5.0, 0.5, 6, 1e-5 / 20, 6, 6), 20, 1e-5))
     with pytest.raises(InvalidParameter, match="gaussian or sml"):
         epsilon(5.0, 0.3, 1, 5, 1e-4, 20, noise="laplace")  # type: ignore[arg-type]
 

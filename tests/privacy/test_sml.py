@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import kv
+from scipy.stats import binom
 
 from privet.errors import InvalidParameter
 from privet.privacy.sml import published_epsilon, sml_delta, sml_epsilon, sml_log_density
@@ -61,6 +62,23 @@ def test_epsilon_inverts_delta() -> None:
     assert sml_epsilon(1e-6, 0.5, 3.0, dimension=1) == pytest.approx(math.sqrt(2) * 0.5 / 3, rel=1e-3)
     assert sml_epsilon(0.9, 0.1, 3.0) == 0
     assert sml_delta(1.0, 0.0, 1.0) == 0
+
+
+def test_the_published_bound_is_theorem_2_term_by_term() -> None:
+    """The expectation summed over k for every out-degree, at a fine grid of orders."""
+    sigma, q, M, T, delta, nodes = 6.0, 0.3, 2, 12, 1e-4, 15
+    best = math.inf
+    for alpha in 1 + np.geomspace(0.01, 100, 2000):
+        worst = 0.0
+        for degree in range(1, nodes):
+            k = np.arange(degree + 1)
+            terms = alpha * np.exp(math.sqrt(2) * (alpha - 1) * k / sigma) / (2 * alpha - 1) + 0.5
+            half = alpha * math.exp(math.sqrt(2) * (alpha - 1) / 2 / sigma) / (2 * alpha - 1) + 0.5
+            mean = (1 - q) * binom.pmf(k, degree, min(q, q * M / degree)) @ terms + q * half
+            worst = max(worst, T / (alpha - 1) * math.log(mean))
+        conversion = math.log((alpha - 1) / alpha) - (math.log(delta) + math.log(alpha)) / (alpha - 1)
+        best = min(best, worst + conversion)
+    assert published_epsilon(sigma, q, M, T, delta, nodes) == pytest.approx(best, rel=1e-4)
 
 
 def test_one_step_of_the_paper_s_run_already_exceeds_its_delta() -> None:
