@@ -128,38 +128,42 @@ def noisy_graph(pairs: ReportedPairs, reports: NeighbourReports, rule: Symmetris
 
 
 def estimated_degrees(
-    pairs: ReportedPairs, reported: NDArray[np.float64] | None = None, variance: float = math.inf
-) -> tuple[NDArray[np.float64], float]:
-    """Each node's degree, and how much one more aye would add to it.
+    pairs: ReportedPairs, lengths: NDArray[np.float64] | None = None, variance: float = 0.0
+) -> tuple[NDArray[np.float64], tuple[float, float]]:
+    """Each node's degree, and what one aye of a pair adds to the degrees of its first and of its second end.
 
-    The counts of ayes are unbiased for the degree with variance (N - 1) q (1 - q) / (1 - 2 q)^2 / k; ``reported``
-    degrees, if devices sent them, are unbiased with ``variance``. Their mean weighted by precision is shrunk towards
-    the average degree by the share of its variance over the nodes that noise explains.
+    Ayes count the edges of a list without bias, with variance q (1 - q) / (1 - 2 q)^2 a bit. Where devices sent the
+    ``lengths`` of their lists, unbiased with ``variance``, both are weighed by their precision; a one-sided list leaves
+    out the neighbours of smaller id, who are counted from theirs. The sum is shrunk towards the average degree by the
+    share of its variance over the nodes that noise explains.
     """
-    ayes = np.bincount(pairs.sources, pairs.ayes, pairs.num_nodes) + np.bincount(
-        pairs.targets, pairs.ayes, pairs.num_nodes
-    )
-    others = pairs.num_nodes - 1
-    counted = pairs.count_edges(ayes, others)
-    noise = others * pairs.flip * (1 - pairs.flip) / (1 - 2 * pairs.flip) ** 2 / pairs.asked
-    step = 1 / (pairs.asked * (1 - 2 * pairs.flip))
-    if reported is not None and math.isfinite(variance):
+    place, others = np.arange(pairs.num_nodes), pairs.num_nodes - 1
+    first, second = (np.bincount(end, pairs.ayes, pairs.num_nodes) for end in (pairs.sources, pairs.targets))
+    one_sided = pairs.asked == 1
+    listed = pairs.count_edges(first, others - place) if one_sided else pairs.count_edges(first + second, others)
+    rest = pairs.count_edges(second, place) if one_sided else np.zeros(pairs.num_nodes)
+    # Half of the pairs are in a one-sided list on average, and half of the variance is in a mean of two.
+    noise = others / 2 * pairs.flip * (1 - pairs.flip) / (1 - 2 * pairs.flip) ** 2
+    share = 1.0
+    if lengths is not None:
         share = variance / (variance + noise)
-        counted, noise, step = share * counted + (1 - share) * reported, share * noise, share * step
+        listed = share * listed + (1 - share) * lengths
+    found = listed + rest
     mean = 2 * pairs.num_edges / pairs.num_nodes
-    spread = float(np.mean((counted - mean) ** 2))
-    kept = max(0.0, 1 - noise / spread) if spread else 0.0
-    return np.maximum(mean + kept * (counted - mean), mean / 10), kept * step
+    spread = float(np.mean((found - mean) ** 2))
+    kept = max(0.0, 1 - (share + one_sided) * noise / spread) if spread else 0.0
+    step = kept / (pairs.asked * (1 - 2 * pairs.flip))
+    return np.maximum(mean + kept * (found - mean), mean / 10), (share * step, step if one_sided else share * step)
 
 
 def closure_log_odds(
-    pairs: ReportedPairs, degrees: NDArray[np.float64] | None = None, step: float = 0.0
+    pairs: ReportedPairs, degrees: NDArray[np.float64] | None = None, steps: tuple[float, float] = (0.0, 0.0)
 ) -> NDArray[np.float64]:
     """The prior log-odds log(rho / (1 - rho)) of each pair, from all reports but its own.
 
     rho = T / n is counted among the n pairs of the same kind: equally many common neighbours in the graph of unanimous
-    pairs and, if ``degrees`` are given, both ends in the same quarters of them, after ``step`` for each of the pair's
-    own ayes is taken off. A kind by degrees is smoothed towards the density of its common neighbours alone.
+    pairs and, if ``degrees`` are given, both ends in the same quarters of them, after the pair's own ayes times
+    ``steps`` are taken off. A kind by degrees is smoothed towards the density of its common neighbours alone.
     """
     groups = np.zeros(pairs.num_nodes, dtype=np.int64)
     borders = np.zeros(0)
@@ -173,7 +177,8 @@ def closure_log_odds(
         return _logit(density[common])
     ends = (pairs.sources, pairs.targets)
     kinds = _kind(common, *(groups[end] for end in ends))
-    own = _kind(common, *(np.searchsorted(borders, degrees[end] - step * pairs.ayes, side="right") for end in ends))
+    without = (degrees[end] - step * pairs.ayes for end, step in zip(ends, steps, strict=True))
+    own = _kind(common, *(np.searchsorted(borders, each, side="right") for each in without))
     # Unreported pairs are counted as they are; a reported one moves to where it would be without its own reports.
     moved = sizes.ravel() + np.bincount(own, minlength=sizes.size) - np.bincount(kinds, minlength=sizes.size)
     return _logit(_density(pairs, own, moved, np.repeat(density, _QUARTERS**2))[own])

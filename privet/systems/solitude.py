@@ -225,10 +225,8 @@ class Solitude(System):
 
     def _beliefs(self, collected: Collected, pairs: ReportedPairs) -> Beliefs:
         """Which reported pairs are edges, and which class is whose, given the reports and the training labels."""
-        degrees, step = None, 0.0
-        if self.degrees != "ignored":
-            degrees, step = estimated_degrees(pairs, *_reported_degrees(collected, pairs))
-        probabilities = pairs.posterior(closure_log_odds(pairs, degrees, step))
+        known = () if self.degrees == "ignored" else estimated_degrees(pairs, *_reported_lengths(collected))
+        probabilities = pairs.posterior(closure_log_odds(pairs, *known))
         labels = np.where(collected.train, collected.seen_labels(), -1)
         return propagate_beliefs(pairs, probabilities, labels, collected.schema.classes)
 
@@ -308,19 +306,12 @@ def _pairs(collected: Collected) -> ReportedPairs | None:
     return ReportedPairs.from_reports(collected.neighbours, collected.edge_mechanism)
 
 
-def _reported_degrees(collected: Collected, pairs: ReportedPairs) -> tuple[NDArray[np.float64] | None, float]:
-    """The degrees that devices sent, and their variance."""
+def _reported_lengths(collected: Collected) -> tuple[NDArray[np.float64] | None, float]:
+    """The lengths of lists that devices sent, and their variance."""
     if collected.degrees is None or collected.degree_mechanism is None:
-        return None, math.inf
+        return None, 0.0
     lengths = collected.degree_mechanism.estimate(collected.degrees).dense()[:, 0]
-    variance = float(collected.degree_mechanism.variance(np.zeros(1, dtype=np.int64))[0, 0])
-    if collected.degree_mechanism.one_sided:
-        # The rest of a node's neighbours, those of smaller id, is counted from their reports.
-        before = np.arange(pairs.num_nodes)
-        ayes = np.bincount(pairs.targets, pairs.ayes, pairs.num_nodes)
-        lengths = lengths + pairs.count_edges(ayes, before)
-        variance += float(before.mean()) * pairs.flip
-    return lengths, variance
+    return lengths, float(collected.degree_mechanism.variance(np.zeros(1, dtype=np.int64))[0, 0])
 
 
 def _reweighted(support: sp.csr_array, weights: sp.csr_array) -> sp.csr_array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -133,8 +135,8 @@ def test_triangles_tell_true_edges_from_noise(one_sided: bool, with_degrees: boo
     reports, mechanism = collect(adjacency, 5.0, one_sided)
     pairs = ReportedPairs.from_reports(reports, mechanism)
     true = np.asarray(adjacency[pairs.sources, pairs.targets]).ravel() > 0
-    degrees, step = estimated_degrees(pairs) if with_degrees else (None, 0.0)
-    posterior = pairs.posterior(closure_log_odds(pairs, degrees, step))
+    degrees = estimated_degrees(pairs) if with_degrees else ()
+    posterior = pairs.posterior(closure_log_odds(pairs, *degrees))
 
     def brier(probability: np.ndarray) -> float:
         return float(np.mean((probability - true) ** 2))
@@ -171,14 +173,33 @@ def test_estimated_degrees_follow_the_true_ones(one_sided: bool) -> None:
     graph = social_graph(1_000, average_degree=8, features=0, seed=1)
     reports, mechanism = collect(graph.adjacency, 5.0, one_sided)
     pairs = ReportedPairs.from_reports(reports, mechanism)
-    estimated, step = estimated_degrees(pairs)
+    estimated, steps = estimated_degrees(pairs)
     raw = np.bincount(pairs.sources, pairs.ayes, 1_000) + np.bincount(pairs.targets, pairs.ayes, 1_000)
     counted = pairs.count_edges(raw, 999)
     assert np.mean((estimated - graph.degrees) ** 2) < 0.95 * np.mean((counted - graph.degrees) ** 2)
-    assert 0 < step < 1
-    exact, exact_step = estimated_degrees(pairs, graph.degrees.astype(float), variance=1e-6)
-    assert np.allclose(exact, np.maximum(graph.degrees, estimated.min()), atol=0.05)
-    assert exact_step < 1e-3
+    assert 0 < steps[0] == steps[1] < 1
+    lengths = np.diff(sp.triu(graph.adjacency, format="csr").indptr) if one_sided else graph.degrees
+    better, steps = estimated_degrees(pairs, lengths.astype(float), variance=1e-6)
+    assert np.mean((better - graph.degrees) ** 2) < 0.7 * np.mean((estimated - graph.degrees) ** 2)
+    assert steps[0] < 1e-3
+    assert steps[1] > 0.5 if one_sided else steps[1] < 1e-3
+
+
+@pytest.mark.parametrize("one_sided", [True, False])
+@pytest.mark.parametrize("with_lengths", [True, False])
+def test_steps_are_what_a_pairs_own_ayes_add(one_sided: bool, with_lengths: bool) -> None:
+    """The degrees are affine in the ayes but for the shrinkage, which one pair of thousands hardly moves."""
+    graph = social_graph(1_000, average_degree=8, features=0, seed=1)
+    reports, mechanism = collect(graph.adjacency, 5.0, one_sided)
+    pairs = ReportedPairs.from_reports(reports, mechanism)
+    given = (np.full(1_000, 5.0), 2.0) if with_lengths else ()
+    before, steps = estimated_degrees(pairs, *given)
+    ayes = pairs.ayes.copy()
+    ayes[7] += 1
+    after, _ = estimated_degrees(replace(pairs, ayes=ayes), *given)
+    ends = [pairs.sources[7], pairs.targets[7]]
+    assert np.allclose((after - before)[ends], steps, atol=0.02)
+    assert np.median(np.abs(after - before)) < 0.01
 
 
 def test_every_node_must_have_reported() -> None:
