@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import beta, binom
 
+from privet.auditing.membership import largest_advantage, membership
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.mechanisms import Bits, SeededBits
@@ -43,6 +44,7 @@ class CanaryAudit:
 
     ``epsilon_lower`` is from the full statistic and ``projection_epsilon_lower`` from the paper's; both hold with
     probability ``confidence``. The ``claim`` is the accountant's epsilon, and for SML noise the paper's.
+    ``advantage`` is that of guessing membership from the same observations; the claim allows ``largest_advantage``.
     """
 
     noise: str
@@ -57,6 +59,7 @@ class CanaryAudit:
     multiplier: float
     steps: int
     dimension: int
+    advantage: float = 0.0
 
     @property
     def broken(self) -> bool:
@@ -70,7 +73,8 @@ class CanaryAudit:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return {**asdict(self), "broken": self.broken, "closeness": self.closeness}
+        largest = largest_advantage(self.claim, self.delta)
+        return {**asdict(self), "largest_advantage": largest, "broken": self.broken, "closeness": self.closeness}
 
 
 @dataclass(frozen=True)
@@ -227,6 +231,7 @@ def audit_heterpoisson(
         multiplier=multiplier,
         steps=steps,
         dimension=dimension,
+        advantage=membership(*played["full"]).advantage,
     )
 
 

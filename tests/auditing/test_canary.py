@@ -32,6 +32,7 @@ def test_gaussian_noise_stays_below_its_accountant_and_comes_close() -> None:
     assert 0.8 < found.closeness <= 1
     assert found.epsilon_lower == found.projection_epsilon_lower
     assert found.to_dict()["broken"] is False
+    assert 0.1 < found.advantage < found.to_dict()["largest_advantage"]
 
 
 def test_an_accountant_that_forgets_the_neighbours_is_caught() -> None:
