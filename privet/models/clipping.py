@@ -18,14 +18,14 @@ from privet.errors import InvalidParameter
 __all__ = ["ClippedGradient", "clipped_gradient", "perceptron"]
 
 _ELEMENTWISE = (nn.ELU, nn.Identity, nn.ReLU, nn.SELU, nn.Tanh)
-_SHRINK = 1 - 2.0**-18  # norms are of float32 products: their rounding must not lift a gradient above the bound
+_SHRINK = 1 - 2.0**-40  # rounding of the norms and sums, which are float64, must not lift a gradient above the bound
 
 Loss = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, eq=False)
 class ClippedGradient:
-    """``sums`` in the order of the network's parameters, and each example's gradient norm before clipping."""
+    """``sums`` in the order of the network's parameters (float64), and each example's gradient norm before clipping."""
 
     sums: list[Tensor]
     norms: Tensor
@@ -54,10 +54,13 @@ def clipped_gradient(network: nn.Sequential, x: Tensor, loss: Loss, max_grad_nor
         squares += _square_norm(g) * (_square_norm(h) + 1)
     norms = squares.sqrt()
     finite = torch.isfinite(norms)
-    factors = (max_grad_norm * _SHRINK / norms.clamp_min(1e-30)).clamp_max(1.0).to(x.dtype)[:, None]
+    factors = (max_grad_norm * _SHRINK / norms.clamp_min(1e-30)).clamp_max(1.0)[:, None]
     sums: list[Tensor] = []
     for h, g in zip(inputs, slopes, strict=True):
-        scaled, plain = g * factors, h.detach()
+        scaled, plain = (
+            g * factors,
+            h.detach(),
+        )  # a float32 sum would round by more than one example may move it
         if not finite.all():
             scaled, plain = scaled.masked_fill(~finite[:, None], 0), plain.masked_fill(~finite[:, None], 0)
         sums += [scaled.T @ plain, scaled.sum(0)]

@@ -33,7 +33,12 @@ from privet.systems.held import HeldGraph
 
 __all__ = ["CentralSystem", "predicted"]
 
-_UNPROTECTED = ("features, labels and mutual edges of validation and test nodes", "the number of nodes")
+_UNPROTECTED = (
+    "features, labels and mutual edges of validation and test nodes",
+    "the number of nodes",
+    "the choice of settings, if training nodes decided it",
+)
+_SIMULATED = ("anything, from somebody who guesses the seed: a seeded run is a simulation",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,12 +179,17 @@ class CentralSystem(ABC):
         return Guarantee(
             "central",
             Unit.NODE,
-            ADJACENCY[Unit.NODE],
+            self.adjacency_words,
             self.epsilon_of(noise, num_nodes, delta),
             delta,
             published_epsilon=self.published_epsilon(noise, num_nodes, delta),
-            unprotected=(*_UNPROTECTED, *self.public_facts()),
+            unprotected=(*_UNPROTECTED, *self.public_facts(), *(_SIMULATED if self.seed is not None else ())),
         )
+
+    @property
+    def adjacency_words(self) -> str:
+        """Which data sets the guarantee compares."""
+        return ADJACENCY[Unit.NODE]
 
     def public_facts(self) -> tuple[str, ...]:
         """What else about protected nodes the system takes as known to everybody."""
@@ -238,7 +248,7 @@ class CentralSystem(ABC):
             system=self.name,
             guarantee=self.guarantee(held.num_nodes),
             probabilities=rows,
-            settings=self.settings(),
+            settings={name: value for name, value in self.settings().items() if name != "seed"},  # it undoes the noise
             weights={name: value.detach().numpy().copy() for name, value in network.state_dict().items()},
         )
 

@@ -33,6 +33,9 @@ from privet.systems.heterpoisson import HeterPoisson
 __all__ = ["GAP", "NDP", "bounded_listeners"]
 
 _BOUNDED = ("which edges of the whole graph a bound on degrees keeps",)
+_ADJACENCY = (
+    "add or remove one training node with its features and label; the edges that a bound on degrees keeps are public"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,9 +74,14 @@ class NDP(HeterPoisson):
         """By bisection."""
         return _least_noise(lambda noise: self.epsilon_of(noise, num_nodes, delta), target_epsilon)
 
+    @property
+    def adjacency_words(self) -> str:
+        """The bound on degrees is put on the whole graph, so it is not the nodes' edges that are protected."""
+        return _ADJACENCY
+
     def public_facts(self) -> tuple[str, ...]:
-        """The bound on degrees is put on the whole graph."""
-        return _BOUNDED
+        """What the bound on degrees looked at."""
+        return (*super().public_facts(), *_BOUNDED)
 
     def published_epsilon(self, noise_multiplier: float, num_nodes: int, delta: float) -> float | None:
         """None: HeterPoisson's theorem is not about this sampler."""
@@ -108,7 +116,7 @@ class GAP(CentralSystem):
         noise = self.noise_multiplier_for(held.num_nodes) * self.sensitivity
         members = np.flatnonzero(held.members)
         place = np.cumsum(held.members) - 1
-        aggregate = noisy_sum(self._aggregate(held, held.members), noise, bits, noise=self.noise)
+        aggregate = noisy_sum(self._aggregate(held, held.members, held.graph.adjacency), noise, bits, noise=self.noise)
         network = self.network(held.features.shape[1], held.classes)
 
         def batch() -> Batch:
@@ -123,16 +131,22 @@ class GAP(CentralSystem):
         return 2 * features
 
     def infer(self, network: nn.Sequential, held: HeldGraph, bits: Bits) -> NDArray[np.float32]:
-        """With the aggregate over open neighbours, which needs no noise."""
-        return predicted(network, _beside(held.features[held.open_nodes], self._aggregate(held, held.open_nodes)))
+        """With the aggregate over open neighbours, which needs no noise; their degrees are bounded among themselves."""
+        aggregate = self._aggregate(held, held.open_nodes, held.among_open())
+        return predicted(network, _beside(held.features[held.open_nodes], aggregate))
+
+    @property
+    def adjacency_words(self) -> str:
+        """The bound on degrees is put on the whole graph, so it is not the nodes' edges that are protected."""
+        return _ADJACENCY
 
     def public_facts(self) -> tuple[str, ...]:
-        """The bound on degrees is put on the whole graph."""
-        return _BOUNDED
+        """What the bound on degrees looked at."""
+        return (*super().public_facts(), *_BOUNDED)
 
-    def _aggregate(self, held: HeldGraph, nodes: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def _aggregate(self, held: HeldGraph, nodes: NDArray[np.bool_], adjacency: sp.csr_array) -> NDArray[np.float32]:
         """Of each of some nodes, over those of its bounded neighbours that are among them."""
-        kept = bounded_listeners(held.graph.adjacency, self.max_degree, both=True)
+        kept = bounded_listeners(adjacency, self.max_degree, both=True)
         inside = sp.csr_array(kept[nodes][:, nodes]) + sp.eye_array(int(nodes.sum()), format="csr")
         rows = sp.csr_array(held.features[nodes])
         norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())

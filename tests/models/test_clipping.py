@@ -63,7 +63,7 @@ def test_an_infinite_bound_does_not_clip() -> None:
     found = clipped_gradient(network, x, losses(y), float("inf"))
     plain = torch.autograd.grad(losses(y)(network(x)).sum(), list(network.parameters()))
     for ours, theirs in zip(found.sums, plain, strict=True):
-        torch.testing.assert_close(ours, theirs)
+        torch.testing.assert_close(ours, theirs.double(), rtol=1e-4, atol=1e-6)
 
 
 def test_an_example_without_a_finite_gradient_counts_as_zero() -> None:
@@ -73,7 +73,7 @@ def test_an_example_without_a_finite_gradient_counts_as_zero() -> None:
     expected = clipped_gradient(network, x, losses(y), 0.5).sums
     found = clipped_gradient(network, spoilt, losses(torch.cat([y, y[:1]])), 0.5).sums
     for ours, theirs in zip(found, expected, strict=True):
-        torch.testing.assert_close(ours, theirs)
+        torch.testing.assert_close(ours, theirs.double(), rtol=1e-4, atol=1e-6)
 
 
 def test_an_empty_batch_is_a_zero_gradient() -> None:
@@ -91,3 +91,21 @@ def test_networks_that_mix_examples_are_refused() -> None:
         clipped_gradient(nn.Sequential(nn.Linear(3, 3), nn.ELU()), torch.zeros(2, 3), losses(y), 1.0)
     with pytest.raises(InvalidParameter, match="'max_grad_norm' parameter"):
         clipped_gradient(perceptron(3, 3, 2), torch.zeros(2, 3), losses(y), np.nan)
+
+
+@pytest.mark.parametrize(("width", "layers"), [(2, 1), (2, 2), (30, 2)])
+def test_one_example_moves_a_large_sum_by_no_more_than_the_bound(width: int, layers: int) -> None:
+    """Thousands of equal gradients make the sum large; its rounding must stay far below what one of them is."""
+    torch.manual_seed(0)
+    network = perceptron(width, 16, 2, layers)
+    x = 3 * torch.randn(1, width) + 0.3 * torch.randn(4096, width)
+    y = network(x[:1]).argmin(1).expand(len(x))
+
+    def total(rows: slice | list[int]) -> torch.Tensor:
+        found = clipped_gradient(network, x[rows], losses(y[rows]), 0.01)
+        return torch.cat([part.flatten() for part in found.sums])
+
+    whole = total(slice(None))
+    for left_out in (0, 17, 4095):
+        others = [row for row in range(len(x)) if row != left_out]
+        assert (whole - total(others)).norm() <= 0.01 + 1e-7

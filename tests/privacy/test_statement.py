@@ -28,3 +28,11 @@ def test_the_statement_carries_the_true_epsilon_with_its_unit() -> None:
 def test_it_is_written_as_yaml(tmp_path: Path) -> None:
     write_statement(RESULT, tmp_path / "privacy.yaml")
     assert yaml.safe_load((tmp_path / "privacy.yaml").read_text()) == statement(RESULT)
+
+
+def test_a_central_run_is_not_described_as_reports_of_devices() -> None:
+    central = Guarantee("central", Unit.NODE, "add or remove a node", 2.0, 1e-5).to_dict()
+    document = statement({**RESULT, "guarantee": central})
+    assert "steps" in document["composition"]
+    assert not any("device" in str(value) or "report" in str(value) for value in document.values())
+    assert document.keys() == statement(RESULT).keys()

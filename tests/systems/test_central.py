@@ -14,6 +14,7 @@ from privet.data import Graph, Split, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits, SystemBits
 from privet.privacy import Unit
+from privet.systems import CENTRAL_SYSTEMS
 from privet.systems.central import CentralSystem
 from privet.systems.held import HeldGraph, standardised
 from privet.systems.heterpoisson import HeterPoisson
@@ -226,3 +227,32 @@ def test_incomplete_graphs_are_refused(graph: Graph, missing: str) -> None:
     nobody = np.zeros(graph.num_nodes, bool)
     with pytest.raises(InvalidData, match="at least one of them"):
         small(PrivateMLP).fit(graph.replace(split=Split(nobody, nobody, ~nobody)))
+
+
+@pytest.mark.parametrize("kind", CENTRAL_SYSTEMS.values(), ids=lambda kind: kind.name)
+def test_predictions_do_not_depend_on_a_protected_nodes_edges(kind) -> None:
+    """Node 0 is protected; its edges to open nodes decide none of their predictions, which carry no noise."""
+    rng = np.random.default_rng(0)
+    nodes, train = 60, np.arange(60) < 30
+    among_open = np.array([(i, j) for i in range(30, 60) for j in range(i + 1, 60) if rng.random() < 0.3]).T
+    protected = np.stack([np.zeros(20, dtype=int), np.arange(30, 50)])
+    features, labels = rng.normal(size=(nodes, 6)).astype(np.float32), np.where(train, 0, -1)
+    system = kind(noise_multiplier=1.0, seed=0)
+    network, found = system.network(6, 2), []
+    for edges in (np.concatenate([among_open, protected], axis=1), among_open):
+        held = HeldGraph(Graph.from_edges(edges, nodes), features, labels, train, ~train, 2)
+        found.append(system.infer(network, held, SeededBits(0)))
+    assert np.array_equal(*found)
+
+
+def test_a_seed_is_not_stored_and_is_confessed(graph: Graph) -> None:
+    system = PrivateMLP(noise_multiplier=5.0, batch_size=20, epochs=1, hidden_channels=4, seed=3)
+    fitted = system.fit(graph)
+    assert "seed" not in fitted.settings
+    assert any("seed" in line for line in fitted.guarantee.unprotected)
+    assert not any("seed" in line for line in replace(system, seed=None).guarantee(graph.num_nodes).unprotected)
+
+
+@pytest.mark.parametrize("kind", [NDP, GAP])
+def test_a_bound_on_degrees_makes_edges_public(kind) -> None:
+    assert "keeps are public" in kind(noise_multiplier=5.0).guarantee(100).adjacency

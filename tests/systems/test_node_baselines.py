@@ -83,7 +83,7 @@ def test_gap_sensitivity(seed: int, nodes: int, most: int) -> None:
     for side in (graph, without_node(graph, 0)):
         held = HeldGraph.of(side, "test")
         spread = np.zeros((nodes, 4))
-        spread[held.members] = system._aggregate(held, held.members)
+        spread[held.members] = system._aggregate(held, held.members, side.adjacency)
         rows.append(spread)
     assert np.linalg.norm(rows[0] - rows[1]) <= system.sensitivity + 1e-5
 
