@@ -57,10 +57,8 @@ def clipped_gradient(network: nn.Sequential, x: Tensor, loss: Loss, max_grad_nor
     factors = (max_grad_norm * _SHRINK / norms.clamp_min(1e-30)).clamp_max(1.0)[:, None]
     sums: list[Tensor] = []
     for h, g in zip(inputs, slopes, strict=True):
-        scaled, plain = (
-            g * factors,
-            h.detach(),
-        )  # a float32 sum would round by more than one example may move it
+        # In float64: a float32 sum would round by more than one example may move it.
+        scaled, plain = g * factors, h.detach().double()
         if not finite.all():
             scaled, plain = scaled.masked_fill(~finite[:, None], 0), plain.masked_fill(~finite[:, None], 0)
         sums += [scaled.T @ plain, scaled.sum(0)]
