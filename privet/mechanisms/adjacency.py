@@ -110,11 +110,13 @@ class AdjacencyResponse(Mechanism):
 
     def guarantee(self) -> Guarantee:
         """epsilon for one bit of one list."""
-        cost = f"{self.relationship_epsilon:g}"
-        both = f"a relationship is reported by both endpoints and costs twice this epsilon of one list: {cost}"
-        once = f"a relationship is reported once, by the endpoint of smaller id, and costs this epsilon: {cost}"
-        unprotected = ("that the user took part", once if self.one_sided else both)
-        return Guarantee.local(Unit.NEIGHBOUR_BIT, self.epsilon, unprotected=unprotected)
+        return Guarantee.local(Unit.NEIGHBOUR_BIT, self.epsilon, unprotected=self.unprotected(self.epsilon))
+
+    def unprotected(self, epsilon: float) -> tuple[str, ...]:
+        """What a guarantee of ``epsilon`` for one bit leaves open: above all what a whole relationship costs."""
+        once = f"a relationship is reported once, by the endpoint of smaller id, and costs this epsilon: {epsilon:g}"
+        both = f"a relationship is reported by both endpoints and costs twice this epsilon of one list: {2 * epsilon:g}"
+        return ("that the user took part", once if self.one_sided else both)
 
     def log_likelihood(self, reports: NeighbourReports, values: Any) -> NDArray[np.float64]:
         """flips log q + (bits - flips) log (1 - q) of each list."""

@@ -86,12 +86,9 @@ class Collected:
 
     def guarantee(self) -> Guarantee:
         """What every device was promised: features, with label or neighbour list together where those are private."""
-        parts = [self.feature_mechanism.guarantee()]
-        if self.label_mechanism is not None:
-            parts.append(self.label_mechanism.guarantee())
-        if self.edge_mechanism is not None:
-            parts.append(list_guarantee(self.edge_mechanism, self.degree_mechanism))
-        return parts[0] if len(parts) == 1 else joint(*parts)
+        labels = None if self.label_mechanism is None else self.label_mechanism.guarantee()
+        lists = None if self.edge_mechanism is None else list_guarantee(self.edge_mechanism, self.degree_mechanism)
+        return study_guarantee(self.feature_mechanism.guarantee(), labels, lists, self.schema)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,24 +138,20 @@ class System(ABC):
 
     def guarantee(self, schema: Schema) -> Guarantee:
         """What a study with these parameters promises, before anything is collected."""
-        features = self.feature_mechanism(schema).guarantee()
-        if self.epsilon_labels is None:
-            return features
-        return joint(features, RandomizedResponse(epsilon=self.epsilon_labels, classes=schema.classes).guarantee())
+        labels = None
+        if self.epsilon_labels is not None:
+            labels = RandomizedResponse(epsilon=self.epsilon_labels, classes=schema.classes).guarantee()
+        return study_guarantee(self.feature_mechanism(schema).guarantee(), labels, self.edge_guarantee(), schema)
+
+    def edge_guarantee(self) -> Guarantee | None:
+        """What is promised of neighbour lists; None where the topology is public."""
+        return None
 
     def promise(self, graph: Graph) -> Guarantee:
-        """What a study of this graph's people promises, and what it leaves open: only public facts are read."""
+        """What a study of this graph's people promises: only public facts are read."""
         if graph.schema is None:
             raise InvalidData(f"graph given to {type(self).__name__}", "with a schema", "none")
-        guarantee = self.guarantee(graph.schema)
-        if self.private_topology:
-            return guarantee
-        return replace(guarantee, unprotected=(*guarantee.unprotected, "the edges, which are public"))
-
-    @property
-    def private_topology(self) -> bool:
-        """Whether the server is kept from seeing the edges."""
-        return False
+        return self.guarantee(graph.schema)
 
     def mechanism_names(self, graph: Graph) -> list[str]:
         """The randomisers that devices use, by their names on the command line."""
@@ -177,9 +170,25 @@ class System(ABC):
                 raise InvalidParameter(name, type(self).__name__, "a number above 0", value)
 
 
+def study_guarantee(
+    features: Guarantee, labels: Guarantee | None, lists: Guarantee | None, schema: Schema
+) -> Guarantee:
+    """The promise about everything that a device sends, and what the study leaves open."""
+    parts = [part for part in (features, labels, lists) if part is not None]
+    whole = joint(*parts) if len(parts) > 1 else features
+    public = (
+        ["the labels of training and validation nodes, which are public"] if labels is None and schema.classes else []
+    )
+    public += ["the edges, which are public"] if lists is None else []
+    return replace(whole, unprotected=(*whole.unprotected, *public))
+
+
 def list_guarantee(lists: AdjacencyResponse, degrees: DegreeResponse | None) -> Guarantee:
-    """One bit of a neighbour list changes the list and the degree: the two epsilons add."""
-    return lists.guarantee() if degrees is None else lists.guarantee() + degrees.guarantee()
+    """One bit of a neighbour list changes the list and the degree: the two epsilons add, a relationship's too."""
+    if degrees is None:
+        return lists.guarantee()
+    whole = lists.guarantee() + degrees.guarantee()
+    return replace(whole, unprotected=lists.unprotected(whole.epsilon))
 
 
 def _split(graph: Graph) -> Split:

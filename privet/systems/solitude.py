@@ -27,7 +27,7 @@ from privet.estimation.structure import ReportedPairs, Symmetrise, closure_log_o
 from privet.graph import LazyFeatures, gcn_operator, kprop
 from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, Mechanism, MultiBit
 from privet.models import GNN, TrainingResult, TrainingSettings, accuracy, seeded, train
-from privet.privacy import Guarantee, joint
+from privet.privacy import Guarantee
 from privet.systems.base import Collected, System, list_guarantee
 from privet.systems.fitted import Fitted
 from privet.systems.solitude_network import SolitudeNetwork
@@ -129,18 +129,14 @@ class Solitude(System):
             return None
         return DegreeResponse(epsilon=self._degree_budget(), num_nodes=num_nodes, one_sided=self.one_sided)
 
-    def guarantee(self, schema: Schema) -> Guarantee:
-        """Features with ``epsilon_features`` and one neighbour list bit with ``epsilon_edges``, together their sum."""
-        features = super().guarantee(schema)
-        if self.epsilon_edges is None:
-            return features
+    def edge_guarantee(self) -> Guarantee | None:
+        """One neighbour list bit with ``epsilon_edges``, part of which may be the degree's."""
         size = 2  # the promise does not depend on the number of nodes
-        return joint(features, list_guarantee(self.edge_mechanism(size), self.degree_mechanism(size)))
-
-    @property
-    def private_topology(self) -> bool:
-        """Unless it is declared public, for upper bounds."""
-        return self.epsilon_edges is not None
+        return (
+            None
+            if self.epsilon_edges is None
+            else list_guarantee(self.edge_mechanism(size), self.degree_mechanism(size))
+        )
 
     def mechanism_names(self, graph: Graph) -> list[str]:
         """Features and, where the topology is private, lists and perhaps their lengths."""
