@@ -17,7 +17,7 @@ TRANSFORMS: dict[str, Callable[[Graph, Any], Graph]] = {
     "project": lambda graph, dimension: public_projection(graph, int(dimension)),
     "largest_component": lambda graph, wanted: graph.largest_component() if wanted else graph,
 }
-"""What a preset may do to a graph before anything is collected from it; none of it looks at private values."""
+"""What a preset may do to a graph before anything is collected from it: who takes part, and what they are asked."""
 
 
 def prepared(graph: Graph, system: str, dataset: str) -> Graph:

@@ -19,8 +19,10 @@ __all__ = ["tune"]
 def tune(system: System, graph: Graph, trials: int, *, seed: int = 1000) -> tuple[System, list[dict[str, Any]]]:
     """The system with the best settings of ``trials`` Optuna trials, and the trials.
 
-    Each trial collects once and fits once on a split that no reported seed uses. Its value is the score on validation
-    labels *as the server sees them*: noisy ones where labels are private. Test labels are not touched.
+    One collection serves all trials, as in a study, whose devices report once: a search space holds no setting of a
+    mechanism. Its split is none of those that are reported, but a split of the same nodes. A trial's value is the score
+    on validation labels *as the server sees them*: noisy ones where labels are private. Test labels of the split are
+    not touched.
     """
     try:
         import optuna
@@ -34,12 +36,12 @@ def tune(system: System, graph: Graph, trials: int, *, seed: int = 1000) -> tupl
     if "validation_reports" in system.settings():
         own: dict[str, Any] = {"validation_reports": False}  # what is trained on cannot choose
         system = replace(system, **own)
+    collected = replace(system, seed=seed).collect(split, SeededBits(seed))
     history: list[dict[str, Any]] = []
 
     def objective(trial: Any) -> float:
         chosen = {name: trial.suggest_categorical(name, choices) for name, choices in space.items()}
         candidate = replace(system, seed=seed, **chosen)
-        collected = candidate.collect(split, SeededBits(seed))
         fitted = candidate.fit(collected)
         seen = collected.seen_labels()
         held_out = collected.validation & (seen >= 0)

@@ -58,7 +58,6 @@ class PrivGE(System):
 
     name: ClassVar[str] = "privge"
     search_space: ClassVar[dict[str, list[Any]]] = {
-        "sample": [1, 5, 20, 50],
         "alpha": [0.02, 0.05, 0.1, 0.2],
         "r": [0.0, 0.1, 0.3, 0.5, 1.0],
         "dropout": [0.1, 0.3, 0.5, 0.7],

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from privet.data import Graph
+from privet.data import Graph, Schema
 from privet.errors import InvalidParameter
 from privet.experiments.tuning import tune
-from privet.systems import LPGNN
+from privet.systems import LPGNN, SYSTEMS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +39,16 @@ def test_test_labels_do_not_matter(graph: Graph) -> None:
     labels[test] = (labels[test] + 1) % 3
     system = Quick(epsilon_features=2.0)
     assert tune(system, graph, 2)[1] == tune(system, graph.replace(labels=labels), 2)[1]
+
+
+@pytest.mark.parametrize("kind", SYSTEMS.values(), ids=lambda kind: kind.name)
+def test_a_search_never_asks_devices_again(kind) -> None:
+    """Another mechanism would be another report, for which nobody budgeted."""
+    schema = Schema.categorical([2] * 20, classes=3) if kind.name == "rgnn" else Schema.numeric(20, 0.0, 1.0, classes=3)
+    for name, values in kind.search_space.items():
+        assert {kind(**{name: value}).feature_mechanism(schema) for value in values} == {
+            kind().feature_mechanism(schema)
+        }
 
 
 def test_no_trials_are_refused(graph: Graph) -> None:
