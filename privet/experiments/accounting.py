@@ -12,7 +12,15 @@ from rich.table import Table
 
 from privet.auditing import audit
 from privet.errors import InvalidParameter
-from privet.mechanisms import MECHANISMS, AdjacencyResponse, Mechanism, RandomizedResponse, SampledResponse, SeededBits
+from privet.mechanisms import (
+    MECHANISMS,
+    AdjacencyResponse,
+    DegreeResponse,
+    Mechanism,
+    RandomizedResponse,
+    SampledResponse,
+    SeededBits,
+)
 from privet.mechanisms.coordinates import CoordinateMechanism
 from privet.privacy import Guarantee
 
@@ -163,6 +171,8 @@ def _example(mechanism: Mechanism) -> tuple[Any, float]:
         return np.stack([low, (low + high) / 2, high]), float(np.max(np.subtract(high, low)))
     if isinstance(mechanism, RandomizedResponse):
         return np.zeros(3, dtype=np.int64), 1.0
+    if isinstance(mechanism, DegreeResponse):
+        return np.zeros(3, dtype=np.int64), float(mechanism.num_nodes - 1)
     if isinstance(mechanism, SampledResponse):
         return np.zeros((3, mechanism.dimension)), 1.0
     if isinstance(mechanism, AdjacencyResponse):

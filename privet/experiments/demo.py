@@ -18,6 +18,7 @@ from privet.mechanisms import (
     HDS,
     AdjacencyResponse,
     AnalyticGaussian,
+    DegreeResponse,
     Laplace,
     Mechanism,
     MultiBit,
@@ -76,6 +77,8 @@ def _cases(graph: Graph) -> Iterator[tuple[Mechanism, Mechanism, Any]]:
     yield answers, replace(answers, categories=(2,) * 4), graph.features
     labels = RandomizedResponse(epsilon=1.0, classes=4)
     yield labels, labels, graph.labels
+    degrees = DegreeResponse(epsilon=1.0, num_nodes=graph.num_nodes)
+    yield degrees, replace(degrees, num_nodes=4, steps=8), graph.degrees
     lists = AdjacencyResponse(epsilon=7.0, num_nodes=graph.num_nodes)
     yield lists, replace(lists, num_nodes=5), graph.adjacency
 

@@ -27,6 +27,7 @@ MECHANISMS: dict[str, type[Mechanism]] = {
         RandomizedResponse,
         SampledResponse,
         AdjacencyResponse,
+        DegreeResponse,
     )
 }
 """Every mechanism by the name that the command line and a study's manifest use."""

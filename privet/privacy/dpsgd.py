@@ -10,6 +10,7 @@ from functools import reduce
 import numpy as np
 
 from privet.errors import InvalidParameter
+from privet.privacy.calibration import least_noise
 from privet.privacy.guarantee import check_epsilon
 from privet.privacy.losses import Losses, loss_step, mixture_losses
 
@@ -60,15 +61,7 @@ def composed_scale(target_epsilon: float, releases: Iterable[GaussianReleases], 
     def at(scale: float) -> float:
         return composed_epsilon([replace(r, noise_multiplier=scale * r.noise_multiplier) for r in given], delta)
 
-    low, high = 0.5, 1.0
-    while at(high) > target:
-        low, high = high, 2 * high
-    while at(low) <= target:
-        low, high = low / 2, low
-    while high > low * 1.001:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if at(middle) <= target else (middle, high)
-    return high
+    return least_noise(at, target, "composed_scale")
 
 
 def dpsgd_epsilon(noise_multiplier: float, rate: float, steps: int, delta: float) -> float:

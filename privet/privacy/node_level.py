@@ -12,12 +12,12 @@ so the step is dominated by that scalar mixture of Gaussians against N(0, sigma^
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
 from privet.errors import InvalidParameter
+from privet.privacy.calibration import least_noise
 from privet.privacy.degrees import over_degrees
 from privet.privacy.guarantee import ADJACENCY, Guarantee, Unit, check_epsilon
 from privet.privacy.losses import compose_steps
@@ -119,7 +119,7 @@ def calibrate(
     def at_largest_unsampled(sigma: float) -> float:
         return compose_steps(step(sigma, q, M, delta / T, degree, degree), T, delta)
 
-    sigma = _least_sigma(at_largest_unsampled, target)  # usually the worst degree, and quick to compute
+    sigma = least_noise(at_largest_unsampled, target, "calibrate")  # usually the worst degree, and quick to compute
     while (found := epsilon(sigma, q, M, T, delta, num_nodes, noise=noise)) > target:
         sigma *= max(1.001, min(found / target, 4.0) ** 0.7)  # epsilon falls about as fast as sigma^-1.4
     return sigma
@@ -149,19 +149,6 @@ def _worst_degree(
         return compose_steps(step(sigma, q, M, delta / T, low, high), T, delta)
 
     return over_degrees(bound, M, num_nodes - 1, 48 if step is bracket_step else 12)
-
-
-def _least_sigma(at: Callable[[float], float], target: float) -> float:
-    """Bisection to 0.1 %: what is returned was evaluated, and at(sigma) <= target."""
-    low, high = 0.5, 1.0
-    while at(high) > target:
-        low, high = high, 2 * high
-    while high <= 1.0 and at(low) <= target:
-        low, high = low / 2, low
-    while high > low * 1.001:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if at(middle) <= target else (middle, high)
-    return high
 
 
 def _check(sigma: float, q: float, M: float, T: int, delta: float, num_nodes: int) -> None:

@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.stats import poisson
 from torch import nn
 
 from privet.data import Graph
@@ -134,8 +133,7 @@ class CentralSystem(ABC):
 
     def epsilon_of(self, noise_multiplier: float, num_nodes: int, delta: float) -> float:
         """The true epsilon of a run with this noise. The accountant's sigma is for gradients clipped to 1/2."""
-        bound = _sml_epsilon if self.noise == "sml" else _epsilon
-        return bound(noise_multiplier / 2, *self._process(num_nodes), delta, num_nodes)
+        return _epsilon(noise_multiplier / 2, *self._process(num_nodes), delta, num_nodes, noise=self.noise)
 
     def calibrated(self, target_epsilon: float, num_nodes: int, delta: float) -> float:
         """A noise multiplier whose true epsilon is at most the target."""
@@ -261,20 +259,6 @@ def predicted(network: nn.Sequential, x: NDArray[np.float32]) -> NDArray[np.floa
 
 _epsilon = lru_cache(maxsize=64)(node_level.epsilon)
 _calibrated = lru_cache(maxsize=64)(node_level.calibrate)  # the accountant takes seconds, and a table asks often
-
-
-def _sml_epsilon(sigma: float, q: float, M: float, T: int, delta: float, num_nodes: int) -> float:
-    """A bound for SML noise, which is Gaussian of scale sigma sqrt(W) with W ~ Exp(1) drawn anew in each step.
-
-    But for a chance of delta / 2 all W exceed w = delta / (2 T), and but for delta / 4 no step picks a node more than
-    K times (k ~ Bi(D, q M / D) has a lighter tail than the Poisson law of its mean; Hoeffding 1956). What remains are
-    T Gaussian releases of sensitivity s = max(K, 1/2), with rho = T s^2 / (2 sigma^2 w):
-    epsilon = rho + 2 sqrt(rho ln(4 / delta)).
-    """
-    most = max(math.floor(M), int(poisson.isf(delta / (4 * T), q * M)) + 1, math.ceil(q * M) + 1) if M else 0
-    shift, least = max(float(min(most, num_nodes - 1)), 0.5), delta / (2 * T)
-    rho = T * shift**2 / (2 * sigma**2 * least)
-    return rho + 2 * math.sqrt(rho * math.log(4 / delta))
 
 
 def _none_or_positive(value: float | None) -> bool:

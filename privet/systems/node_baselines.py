@@ -7,7 +7,6 @@ Both bound degrees by a fixed choice of edges of the whole graph. DP-SGD without
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -24,6 +23,7 @@ from privet.graph.subgraphs import SubgraphSampler, few_neighbours, poisson_samp
 from privet.mechanisms import Bits, SeededBits
 from privet.mechanisms.noise import noisy_sum
 from privet.models.private_training import Batch
+from privet.privacy.calibration import least_noise
 from privet.privacy.losses import Losses, loss_step, mixture_losses
 from privet.systems.central import CentralSystem, predicted
 from privet.systems.fitted import Fitted
@@ -72,7 +72,7 @@ class NDP(HeterPoisson):
 
     def calibrated(self, target_epsilon: float, num_nodes: int, delta: float) -> float:
         """By bisection."""
-        return _least_noise(lambda noise: self.epsilon_of(noise, num_nodes, delta), target_epsilon)
+        return least_noise(lambda noise: self.epsilon_of(noise, num_nodes, delta), target_epsilon, type(self).__name__)
 
     @property
     def adjacency_words(self) -> str:
@@ -159,7 +159,7 @@ class GAP(CentralSystem):
 
     def calibrated(self, target_epsilon: float, num_nodes: int, delta: float) -> float:
         """By bisection."""
-        return _least_noise(lambda noise: self.epsilon_of(noise, num_nodes, delta), target_epsilon)
+        return least_noise(lambda noise: self.epsilon_of(noise, num_nodes, delta), target_epsilon, type(self).__name__)
 
 
 def bounded_listeners(adjacency: sp.csr_array, most: int, *, both: bool = False) -> sp.csr_array:
@@ -194,17 +194,6 @@ def _gap_epsilon(sigma: float, q: float, steps: int, delta: float) -> float:
     sampled = mixture_losses(sigma, np.array([1 - q, q]), step)
     once = mixture_losses(sigma, np.array([0.0, 1.0]), step)
     return max(many.composed(steps).joined(one).epsilon(delta) for many, one in zip(sampled, once, strict=True))
-
-
-def _least_noise(epsilon: Callable[[float], float], target: float) -> float:
-    """The least noise multiplier (to 0.1 %) of at most the target; what is returned was evaluated."""
-    low, high = 0.1, 1.0
-    while epsilon(high) > target:
-        low, high = high, 2 * high
-    while high > 1.001 * low:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if epsilon(middle) <= target else (middle, high)
-    return high
 
 
 def _beside(own: Any, aggregate: NDArray[np.floating]) -> NDArray[np.float32]:

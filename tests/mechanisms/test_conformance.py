@@ -25,6 +25,7 @@ from privet.mechanisms import (
     AdjacencyResponse,
     AnalyticGaussian,
     Bits,
+    DegreeResponse,
     Laplace,
     Mechanism,
     MultiBit,
@@ -52,6 +53,12 @@ def laplace(epsilon: float) -> Laplace:
     )
 
 
+def degree(epsilon: float) -> DegreeResponse:
+    """As for laplace: a budget just above steps / scale, which is the exact loss."""
+    steps = 1 if epsilon < 0.5 else 64
+    return DegreeResponse(epsilon=steps / math.floor(steps / epsilon) * (1 + 1e-9), num_nodes=4, steps=steps)
+
+
 SMALL = {
     "multi-bit": lambda e: MultiBit(epsilon=e, dimension=3, **RANGE, sample=2),
     "multi-bit default m": lambda e: MultiBit(epsilon=e, dimension=3, **RANGE),
@@ -68,6 +75,7 @@ SMALL = {
     "sampled-response bare": lambda e: SampledResponse(
         epsilon_per_feature=e / 2, categories=(2, 3, 2), sample=2, fill="none"
     ),
+    "degree-response": degree,
     "adjacency-response": lambda e: AdjacencyResponse(epsilon=e, num_nodes=6),
     "adjacency-response one-sided": lambda e: AdjacencyResponse(epsilon=e, num_nodes=6, one_sided=True),
 }
@@ -78,6 +86,8 @@ def some_values(mechanism: Mechanism, users: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     if isinstance(mechanism, RandomizedResponse):
         return rng.integers(mechanism.classes, size=users)
+    if isinstance(mechanism, DegreeResponse):
+        return rng.integers(mechanism.num_nodes, size=users)
     if isinstance(mechanism, SampledResponse):
         return rng.integers(0, mechanism.categories, size=(users, mechanism.dimension)).astype(float)
     if isinstance(mechanism, AdjacencyResponse):
