@@ -174,11 +174,15 @@ class CentralSystem(ABC):
         noise, delta = self.noise_multiplier_for(num_nodes), self.delta_for(num_nodes)
         if not noise:
             return None
+        epsilon = self.epsilon_of(noise, num_nodes, delta)
+        if not math.isfinite(epsilon):
+            expected = f"so large that epsilon is finite at delta {delta:.2g}"
+            raise InvalidParameter("noise_multiplier", type(self).__name__, expected, noise)
         return Guarantee(
             "central",
             Unit.NODE,
             self.adjacency_words,
-            self.epsilon_of(noise, num_nodes, delta),
+            epsilon,
             delta,
             published_epsilon=self.published_epsilon(noise, num_nodes, delta),
             unprotected=(*_UNPROTECTED, *self.public_facts(), *(_SIMULATED if self.seed is not None else ())),
@@ -226,6 +230,7 @@ class CentralSystem(ABC):
         self, network: nn.Sequential, batch: Callable[[], Batch], num_nodes: int, bits: Bits, *, progress: bool
     ) -> None:
         """Train in place: T steps with g = (sum of clipped gradients + noise) / (q N)."""
+        self.guarantee(num_nodes)  # refuses too little noise before the work
         multiplier = self.noise_multiplier_for(num_nodes)
         how = PrivateSteps(
             steps=self.steps(num_nodes),

@@ -256,3 +256,8 @@ def test_a_seed_is_not_stored_and_is_confessed(graph: Graph) -> None:
 @pytest.mark.parametrize("kind", [NDP, GAP])
 def test_a_bound_on_degrees_makes_edges_public(kind) -> None:
     assert "keeps are public" in kind(noise_multiplier=5.0).guarantee(100).adjacency
+
+
+def test_noise_that_promises_nothing_is_refused_before_training(graph: Graph) -> None:
+    with pytest.raises(InvalidParameter, match="epsilon is finite"):
+        PrivateMLP(noise_multiplier=1e-8, batch_size=20).fit(graph)
