@@ -43,7 +43,7 @@ _DEFAULTS_OF: dict[str, dict[str, Any]] = {
     "analytic-gaussian": {"dimension": 1},
     "sampled-response": {"sample": 2},
 }
-_SMALL_STEPS = {"hds": 16, "square-wave": 16, "piecewise": 16, "laplace": 8}
+_SMALL_STEPS = {"degree-response": 16, "hds": 16, "square-wave": 16, "piecewise": 16, "laplace": 8}
 
 
 def mechanism_from_options(name: str, options: dict[str, Any], *, small: bool = False) -> Mechanism:

@@ -20,8 +20,8 @@ def verdict(
 
     >>> verdict([84.0, 85.0, 84.5], [80.0, 81.2, 80.4])
     'The private features help: 4.0 +- 0.4 points above structure only (95 % confidence, 3 seeds).'
-    >>> verdict([84.0, 85.0], [84.2, 84.7])[:62]
-    'The private features do not help beyond noise: +0.1 +- 3.2 poi'
+    >>> verdict([84.0, 85.0, 84.0], [84.5, 84.0, 84.5])[:58]
+    'The private features do not help beyond noise: +0.0 +- 2.2'
     """
     differences = np.asarray(private, dtype=float) - np.asarray(control, dtype=float)
     count = len(differences)
