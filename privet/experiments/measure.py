@@ -38,7 +38,12 @@ def measure(kind: str, system: System, graph: Graph, seed: int, *, progress: boo
     if graph.split is None or graph.labels is None:
         raise AssertionError("collect has refused a graph without split and labels")
     scores = {name: fitted.score(graph.labels, getattr(graph.split, name)) for name in ("test", "validation")}
-    return {"test": scores["test"], "validation": scores["validation"], "seconds": seconds}
+    return {"test": scores["test"], "validation": scores["validation"], "seconds": seconds, **_facts(fitted)}
+
+
+def _facts(fitted: Fitted) -> Measurement:
+    """What the server found out besides, such as how many of the reported edges are noise."""
+    return {name: float(value) for name, value in fitted.facts.items() if isinstance(value, int | float)}
 
 
 def summary(values: list[float], factor: float = 100.0) -> dict[str, float | list[float]]:

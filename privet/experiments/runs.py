@@ -26,6 +26,9 @@ from privet.systems import AnySystem
 __all__ = ["print_result", "run_system", "write_result"]
 
 
+_SCORES = ("test", "validation", "seconds")
+
+
 def run_system(
     system: AnySystem,
     graph: Graph,
@@ -43,9 +46,13 @@ def run_system(
     task = TASKS[task_of(system.name)]
     kinds = task.kinds if controls else task.kinds[:1]
     values: dict[str, list[float]] = {kind: [] for kind in kinds}
+    facts: dict[str, float] = {}
     for seed in range(seeds):
         for kind in kinds:
-            values[kind].append(task.measure(kind, system, graph, seed)["test"])
+            found = task.measure(kind, system, graph, seed)
+            values[kind].append(found["test"])
+            if kind == task.kinds[0]:
+                facts = {name: figure for name, figure in found.items() if name not in _SCORES}
             done()
     result: dict[str, Any] = {
         "system": system.name,
@@ -58,6 +65,7 @@ def run_system(
         **summary(values["private"]),
         "controls": {kind: summary(values[kind]) for kind in kinds[1:]},
         "guarantee": guarantee.to_dict(),
+        "facts": facts,
         "seconds": time.perf_counter() - began,
         "peak_rss_mb": peak_rss_mb(),
         "version": privet.__version__,
@@ -87,6 +95,9 @@ def print_result(result: dict[str, Any]) -> None:
     console.print(table)
     if "verdict" in result:
         console.print(result["verdict"])
+    if "reported_pairs" in result["facts"]:
+        pairs, noise = (result["facts"][name] for name in ("reported_pairs", "expected_noise"))
+        console.print(f"Of {pairs:,.0f} reported edges about {noise:,.0f} are noise ({noise / pairs:.0%}).")
     console.print(
         f"Protected: {guarantee['unit']} ({guarantee['model']} model), true epsilon {guarantee['epsilon']:.4g}"
         + (f", delta {guarantee['delta']:.2g}." if guarantee["delta"] else ".")

@@ -8,7 +8,7 @@ import yaml
 
 from privet.data import Graph
 from privet.experiments.runs import print_result, run_system, write_result
-from privet.systems import LPGNN
+from privet.systems import LPGNN, Solitude
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +55,10 @@ def test_without_controls(graph: Graph) -> None:
     alone = run_system(LPGNN(hops=1, max_epochs=2), graph, "tiny", 1, controls=False)
     assert alone["controls"] == {}
     assert "verdict" not in alone
+
+
+def test_a_private_topology_is_said_to_hold_noise(graph: Graph, capsys: pytest.CaptureFixture) -> None:
+    found = run_system(Solitude(epsilon_edges=5.0, max_epochs=2), graph, "tiny", 1, controls=False)
+    assert 0 < found["facts"]["expected_noise"] < found["facts"]["reported_pairs"]
+    print_result(found)
+    assert "reported edges about" in " ".join(capsys.readouterr().out.split())
