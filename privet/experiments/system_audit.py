@@ -51,6 +51,8 @@ def print_system_audit(result: dict[str, Any]) -> None:
     table.add_row("confidence", f"{result['confidence']:.0%} (Clopper-Pearson), {result['runs']:,} runs in each world")
     process = f"sigma {result['sigma']:.4g}, q {result['rate']:.3g}, M {result['multiplier']:g}, T {result['steps']}"
     table.add_row("process", process)
+    advantage = f"{result['advantage']:.3f} of at most {result['largest_advantage']:.3f} that the claim allows"
+    table.add_row("advantage of a membership attack", advantage)
     console = Console()
     console.print(table)
     if result["broken"]:

@@ -75,6 +75,9 @@ TASKS = {
         (("private_mlp", "the private edges"),),
         central_subject,
     ),
+    "node-level-noise": Task(
+        "node classification, central model", "accuracy (%)", ("private", "sml"), measure_central, (), central_subject
+    ),
     "node-level-baseline": Task(
         "node classification, central model",
         "accuracy (%)",
