@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -27,6 +27,7 @@ from privet.models.clipping import perceptron
 from privet.models.private_training import Batch, Optimizer, PrivateSteps, train_privately
 from privet.privacy import Guarantee, Unit, node_level
 from privet.privacy.guarantee import ADJACENCY
+from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
 from privet.systems.held import HeldGraph
 
@@ -79,10 +80,7 @@ class CentralSystem(ABC):
         if self.batch_norm:
             expected = "False: statistics of a batch make each example's gradient depend on all the others"
             raise InvalidParameter("batch_norm", owner, expected, self.batch_norm)
-        for name, choices in (("noise", Noise), ("optimizer", Optimizer)):
-            if getattr(self, name) not in get_args(choices):
-                expected = f"one of {', '.join(get_args(choices))}"
-                raise InvalidParameter(name, owner, expected, getattr(self, name))
+        check_choices(self, {"noise": Noise, "optimizer": Optimizer})
         rules: list[tuple[str, bool, str]] = [
             ("target_epsilon", _none_or_positive(self.target_epsilon), "a finite number above 0"),
             ("noise_multiplier", self.noise_multiplier is None or 0 <= self.noise_multiplier < math.inf, "at least 0"),

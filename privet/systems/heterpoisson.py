@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +25,7 @@ from privet.mechanisms import Bits
 from privet.models.private_training import Batch
 from privet.privacy import sml
 from privet.systems.central import CentralSystem, predicted
+from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
 from privet.systems.held import HeldGraph, dense_rows, standardised
 
@@ -64,10 +65,7 @@ class HeterPoisson(CentralSystem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, choices in (("backbone", Backbone), ("setting", Setting)):
-            if getattr(self, name) not in get_args(choices):
-                expected = f"one of {', '.join(get_args(choices))}"
-                raise InvalidParameter(name, "HeterPoisson", expected, getattr(self, name))
+        check_choices(self, {"backbone": Backbone, "setting": Setting})
         finite = self.noise_multiplier == 0 or self.multiplier < math.inf
         if not (self.multiplier >= 0 and finite):
             expected = "at least 0, and finite where noise is added"

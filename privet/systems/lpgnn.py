@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 import torch
@@ -30,6 +30,7 @@ from privet.graph import LazyFeatures, Operator, gcn_operator, kprop, mean_opera
 from privet.mechanisms import AnalyticGaussian, Laplace, Mechanism, MultiBit
 from privet.models import GNN, Backbone, Propagation, TrainingResult, TrainingSettings, accuracy, seeded, shared, train
 from privet.systems.base import Collected, System
+from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
 
 __all__ = ["LPGNN", "KPropNetwork"]
@@ -88,10 +89,7 @@ class LPGNN(System):
     validation_reports: bool = False
 
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in get_args(choices):
-                expected = f"one of {', '.join(get_args(choices))}"
-                raise InvalidParameter(name, "LPGNN", expected, getattr(self, name))
+        check_choices(self, _CHOICES)
         for name, least in (("hops", 0), ("label_hops", 0), ("num_layers", 2), ("hidden_channels", 1), ("networks", 1)):
             if getattr(self, name) < least:
                 raise InvalidParameter(name, "LPGNN", f"an integer of at least {least}", getattr(self, name))

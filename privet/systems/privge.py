@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +28,7 @@ from privet.mechanisms import HDS, AffineFeatures, Bits, Laplace, Mechanism, Mul
 from privet.mechanisms.coordinates import CoordinateMechanism
 from privet.models import MLP, Activation, TrainingSettings, accuracy, seeded, train
 from privet.systems.base import Collected, System
+from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
 from privet.systems.privge_links import LinkFitted, LinkTask
 
@@ -83,9 +84,7 @@ class PrivGE(System):
     folds: int = 3
 
     def __post_init__(self) -> None:
-        _check_choice("mechanism", self.mechanism, FeatureMechanism)
-        _check_choice("centring", self.centring, Centring)
-        _check_choice("activation", self.activation, Activation)
+        check_choices(self, {"mechanism": FeatureMechanism, "centring": Centring, "activation": Activation})
         for name, low, high in (("alpha", 0.0, 1.0), ("tolerance", 0.0, 1.0)):
             if not low < getattr(self, name) < high:
                 raise InvalidParameter(name, "PrivGE", f"a number in ({low:g}, {high:g})", getattr(self, name))
@@ -230,8 +229,3 @@ def _cross_entropy(logits: Tensor, labels: Tensor, transition: Tensor | None) ->
 
 def _visible(part: NDArray[np.bool_], labels: NDArray[np.int64]) -> Tensor:
     return torch.from_numpy(np.flatnonzero(part & (labels >= 0)))
-
-
-def _check_choice(name: str, value: str, choices: object) -> None:
-    if value not in get_args(choices):
-        raise InvalidParameter(name, "PrivGE", f"one of {', '.join(get_args(choices))}", value)

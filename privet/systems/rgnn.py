@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count, cycle
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -30,6 +30,7 @@ from privet.graph import Operator, gcn_operator, mean_operator, partition
 from privet.mechanisms import RandomizedResponse, SampledResponse
 from privet.models import GNN, Backbone, Propagation, TrainingSettings, accuracy, seeded, train
 from privet.systems.base import Collected, System
+from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
 
 __all__ = ["RGNN"]
@@ -83,10 +84,7 @@ class RGNN(System):
     validation_reports: bool = False
 
     def __post_init__(self) -> None:
-        for name, choices in (("fill", Fill), ("backbone", Backbone)):
-            if getattr(self, name) not in get_args(choices):
-                expected = f"one of {', '.join(get_args(choices))}"
-                raise InvalidParameter(name, "RGNN", expected, getattr(self, name))
+        check_choices(self, {"fill": Fill, "backbone": Backbone})
         least = {"sample": 1, "hops": 0, "label_hops": 0, "input_label_hops": 0, "clusters": 1, "num_layers": 1}
         for name, bound in {**least, "hidden_channels": 1}.items():
             if getattr(self, name) < bound:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +29,7 @@ from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, Mechanism
 from privet.models import GNN, TrainingResult, TrainingSettings, accuracy, seeded, train
 from privet.privacy import Guarantee
 from privet.systems.base import Collected, System, list_guarantee
+from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
 from privet.systems.solitude_network import SolitudeNetwork
 
@@ -86,10 +87,7 @@ class Solitude(System):
     max_entries: int = 1 << 23
 
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in get_args(choices):
-                expected = f"one of {', '.join(get_args(choices))}"
-                raise InvalidParameter(name, "Solitude", expected, getattr(self, name))
+        check_choices(self, _CHOICES)
         for name, least in (("feature_hops", 0), ("label_hops", 0), ("num_layers", 1), ("hidden_channels", 1)):
             if getattr(self, name) < least:
                 raise InvalidParameter(name, "Solitude", f"an integer of at least {least}", getattr(self, name))
