@@ -23,7 +23,7 @@ app = typer.Typer(
 )
 
 Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="For example multi-bit or lpgnn; an unknown name lists them all.")
+    str, typer.Argument(metavar="NAME", help="For example multi-bit or heterpoisson; an unknown name lists them all.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
@@ -198,10 +198,14 @@ def run(
     seeds: Seeds = 5,
     controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
     tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Write result.json here.", show_default=False)] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the result to this JSON file, and a privacy.yaml beside it.", show_default=False),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """One system on one dataset, with its controls and one sentence on whether the private data helped."""
+    from privet.experiments.choosing import combined
     from privet.experiments.commands import parse_settings, run_command
 
     options = {
@@ -214,7 +218,8 @@ def run(
         "backbone": backbone,
         "hops": hops,
     }
-    used = {name: value for name, value in options.items() if value is not None} | parse_settings(other or [])
+    used = {name: value for name, value in options.items() if value is not None}
+    used = combined(used, parse_settings(other or []))
     run_command(
         system, dataset, data, used, seeds, group=group_columns, controls=controls, tune=tune, out=out, as_json=as_json
     )

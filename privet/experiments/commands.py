@@ -12,12 +12,13 @@ from rich.console import Console
 from privet.data import Graph, group_columns, load
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidParameter
+from privet.experiments.choosing import system_for
 from privet.experiments.plots import check_format, plot_table
 from privet.experiments.presets import condition_for, prepared
 from privet.experiments.published import published_table
 from privet.experiments.runs import print_result, run_system, write_result
 from privet.experiments.store import Store
-from privet.experiments.tables import figure_progress, print_table, run_table, system_for
+from privet.experiments.tables import figure_progress, print_table, run_table
 from privet.experiments.tasks import TASKS, task_of
 from privet.experiments.tuning import tune as tune_system
 from privet.systems import System
@@ -122,8 +123,10 @@ def _check_writable(out: Path | None) -> None:
     """A run of an hour should not end with a path that cannot be written."""
     if out is None:
         return
+    if out.is_dir():
+        raise InvalidParameter("file to write", "privet", "a file name, such as result.json", f"the directory {out}")
     if not out.parent.is_dir():
-        raise InvalidParameter("--out", "privet", "in an existing directory", str(out.parent))
+        raise InvalidParameter("file to write", "privet", "in an existing directory", str(out.parent))
     with atomic_file(out.with_name(out.name + ".check")) as probe:
         probe.write_text("")
     out.with_name(out.name + ".check").unlink()

@@ -81,6 +81,8 @@ def _lpgnn_noisy(system: System, graph: Graph, bits: SeededBits, progress: bool)
 def _non_private(system: System, graph: Graph, bits: SeededBits, progress: bool) -> Fitted:
     if isinstance(system, Solitude):
         system = replace(system, epsilon_edges=None, symmetrise="union")
+        if graph.schema is not None:
+            graph = graph.replace(schema=replace(graph.schema, private_edges=False))
     return non_private(system, graph, bits, progress=progress)
 
 

@@ -39,7 +39,7 @@ def plot_table(result: dict[str, Any], path: Path) -> None:
     with rc_context({"svg.hashsalt": "privet", "svg.fonttype": "none", "font.size": 9}):
         columns = len(panels) if len(panels) < 5 else 3 if len(panels) in (5, 6, 9) else 4
         lines = math.ceil(len(panels) / columns)
-        figure = Figure(figsize=(3.1 * columns + 0.3, 2.6 * lines + 0.9), layout="constrained")
+        figure = Figure(figsize=(max(3.1 * columns, 6.2) + 0.3, 2.6 * lines + 0.9), layout="constrained")
         axes = figure.subplots(lines, columns, squeeze=False).ravel()
         for axis in axes[len(panels) :]:
             axis.remove()

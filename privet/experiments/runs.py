@@ -97,7 +97,8 @@ def print_result(result: dict[str, Any]) -> None:
         console.print(result["verdict"])
     if "reported_pairs" in result["facts"]:
         pairs, noise = (result["facts"][name] for name in ("reported_pairs", "expected_noise"))
-        console.print(f"Of {pairs:,.0f} reported edges about {noise:,.0f} are noise ({noise / pairs:.0%}).")
+        noise = min(noise, pairs)
+        console.print(f"Of {pairs:,.0f} reported edges about {noise:,.0f} are noise ({noise / max(pairs, 1):.0%}).")
     console.print(
         f"Protected: {guarantee['unit']} ({guarantee['model']} model), true epsilon {guarantee['epsilon']:.4g}"
         + (f", delta {guarantee['delta']:.2g}." if guarantee["delta"] else ".")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +12,7 @@ from privet.data import Schema
 from privet.errors import InvalidParameter
 from privet.mechanisms import MECHANISMS
 from privet.privacy import Guarantee, node_level
-from privet.systems import SYSTEMS
+from privet.systems import CENTRAL_SYSTEMS, SYSTEMS
 
 __all__ = ["account_central", "account_local", "account_system", "print_system_account"]
 
@@ -46,7 +46,8 @@ def account_local(name: str, options: dict[str, Any]) -> dict[str, Any]:
 def account_central(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Epsilon of a sigma, or the sigma for a target, in the paper's units (gradients are clipped to 1/2)."""
     sigma, target = options.get("sigma"), options.get("target_epsilon")
-    _refuse_unknown(name, options, {"sigma", "target_epsilon", "rate", "multiplier", "steps", "delta", "nodes"})
+    own = {"multiplier"} if name == "heterpoisson" else set()
+    _refuse_unknown(name, options, {"sigma", "target_epsilon", "rate", "steps", "delta", "nodes"} | own)
     for option in ("rate", "steps", "nodes"):
         if option not in options:
             raise InvalidParameter(f"--{option}", f"privet account {name}", "given", "nothing")
@@ -60,8 +61,23 @@ def account_central(name: str, options: dict[str, Any]) -> dict[str, Any]:
         found = node_level.account_to_target(float(target or 0.0), *process)
     else:
         found = node_level.account(sigma, *process)
+    if name != "heterpoisson":
+        return _graphless(name, found)
     guarantee = found.guarantee()
     return {"system": name, **found.to_dict(), "guarantee": guarantee.to_dict(), "in_words": guarantee.in_words()}
+
+
+def _graphless(name: str, found: node_level.Account) -> dict[str, Any]:
+    """A perceptron that sees no edge has no sub-graphs, no public degrees and no paper."""
+    system = CENTRAL_SYSTEMS[name](noise_multiplier=2 * found.sigma)
+    guarantee = replace(
+        found.guarantee(),
+        adjacency=system.adjacency_words,
+        published_epsilon=None,
+        unprotected=system.unprotected(),
+    )
+    figures = {key: found.to_dict()[key] for key in ("epsilon", "sigma", "delta")}
+    return {"system": name, **figures, "guarantee": guarantee.to_dict(), "in_words": guarantee.in_words()}
 
 
 def print_system_account(summary: dict[str, Any]) -> None:
@@ -73,6 +89,7 @@ def print_system_account(summary: dict[str, Any]) -> None:
         table.add_row("delta", f"{guarantee.delta:.3g}")
     if "sigma" in summary:
         table.add_row("sigma", f"{summary['sigma']:.5g} (noise multiplier {2 * summary['sigma']:.5g})")
+    if "worst_out_degree" in summary:
         table.add_row("worst out-degree", str(summary["worst_out_degree"]))
         table.add_row("if the count of sub-graphs were revealed", f"{summary['k_revealed_epsilon']:.5g}")
     if guarantee.published_epsilon is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,34 +16,15 @@ from rich.table import Table
 
 import privet
 from privet.data import Graph, load
-from privet.errors import InvalidParameter
+from privet.experiments.choosing import system_for
 from privet.experiments.measure import summary
-from privet.experiments.presets import TRANSFORMS, prepared, preset
+from privet.experiments.presets import prepared
 from privet.experiments.published import Cell, PublishedTable
 from privet.experiments.store import Store
 from privet.experiments.tasks import KIND_TITLES, TASKS
-from privet.systems import CENTRAL_SYSTEMS, SYSTEMS, AnySystem
+from privet.systems import AnySystem
 
-__all__ = ["figure_progress", "print_table", "run_table", "system_for"]
-
-
-def system_for(name: str, dataset: str, overrides: dict[str, Any], condition: str | None = None) -> AnySystem:
-    """A system with its preset for a dataset and the given settings on top, in the command line's words."""
-    kinds: dict[str, type[AnySystem]] = {**SYSTEMS, **CENTRAL_SYSTEMS}
-    if name not in kinds:
-        raise InvalidParameter("SYSTEM", "privet", "one of " + ", ".join(kinds), name)
-    kind = kinds[name]
-    words = {"epsilon": "target_epsilon"} if name in CENTRAL_SYSTEMS else {}
-    words |= {"hops": "feature_hops"} if name == "solitude" else {}
-    chosen = {words.get(key, key): value for key, value in overrides.items()}
-    known = {field.name for field in fields(kind)}
-    for option in chosen:
-        if option not in known:
-            raise InvalidParameter(option, "privet", f"a setting of {name}: {', '.join(sorted(known))}", option)
-    settings = {key: value for key, value in preset(name, dataset, condition).items() if key not in TRANSFORMS}
-    if name in CENTRAL_SYSTEMS and not {"target_epsilon", "noise_multiplier"} & chosen.keys():
-        raise InvalidParameter("--epsilon", f"privet run {name}", "given, or --set noise_multiplier=NUMBER", "nothing")
-    return kind(**(settings | chosen))
+__all__ = ["figure_progress", "print_table", "run_table"]
 
 
 def run_table(

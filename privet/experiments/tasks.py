@@ -108,5 +108,5 @@ TASKS = {
 def task_of(system: str) -> str:
     """What `privet run` measures of a system."""
     if system in CENTRAL_SYSTEMS:
-        return "node-level" if issubclass(CENTRAL_SYSTEMS[system], HeterPoisson) else "node-level-baseline"
+        return "node-level" if CENTRAL_SYSTEMS[system] is HeterPoisson else "node-level-baseline"
     return "private-edges" if system == "solitude" else "nodes"

@@ -183,8 +183,12 @@ class CentralSystem(ABC):
             epsilon,
             delta,
             published_epsilon=self.published_epsilon(noise, num_nodes, delta),
-            unprotected=(*_UNPROTECTED, *self.public_facts(), *(_SIMULATED if self.seed is not None else ())),
+            unprotected=self.unprotected(),
         )
+
+    def unprotected(self) -> tuple[str, ...]:
+        """What an observer learns all the same."""
+        return (*_UNPROTECTED, *self.public_facts(), *(_SIMULATED if self.seed is not None else ()))
 
     @property
     def adjacency_words(self) -> str:

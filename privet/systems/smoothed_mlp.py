@@ -34,6 +34,11 @@ class PrivateMLP(CentralSystem):
     name: ClassVar[str] = "private-mlp"
     search_space: ClassVar[dict[str, list[Any]]] = {"learning_rate": [0.005, 0.01, 0.02], "num_layers": [1, 2]}
 
+    @property
+    def adjacency_words(self) -> str:
+        """No degree needs to be public: no edge is read."""
+        return "add or remove one training node with its features, label and edges"
+
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Poisson-sampled DP-SGD over the training nodes' rows."""
         held, bits = HeldGraph.of(graph, type(self).__name__), self.bits()

@@ -33,8 +33,12 @@ def test_central_figures_are_the_accountants(capsys: pytest.CaptureFixture) -> N
     assert {"k_revealed_epsilon", "published_epsilon", "worst_out_degree"} <= set(summary)
     print_system_account(summary)
     assert "without the node" in " ".join(capsys.readouterr().out.replace("│", " ").split())
-    # A perceptron that sees no edge has no sub-graphs to be picked for.
-    assert account_system("smoothed-mlp", {"sigma": 3.0, **STEPS, "delta": 1e-4})["epsilon"] < summary["epsilon"]
+    # A perceptron that sees no edge has no sub-graphs to be picked for, no public degrees and no paper.
+    graphless = account_system("smoothed-mlp", {"sigma": 3.0, **STEPS, "delta": 1e-4})
+    assert graphless["epsilon"] < summary["epsilon"]
+    assert graphless["guarantee"]["published_epsilon"] is None
+    assert "degree" not in str(graphless)
+    print_system_account(graphless)
 
 
 def test_a_target_is_never_exceeded() -> None:
@@ -50,6 +54,7 @@ def test_a_target_is_never_exceeded() -> None:
         ("lpgnn", {"sigma": 1.0}, "option of lpgnn"),
         ("heterpoisson", {"sigma": 1.0, "rate": 0.1, "steps": 3}, "--nodes"),
         ("heterpoisson", STEPS, "neither"),
+        ("smoothed-mlp", {**STEPS, "sigma": 1.0, "multiplier": 3.0}, "option of smoothed-mlp"),
         ("heterpoisson", {**STEPS, "sigma": 1.0, "target_epsilon": 1.0}, "both"),
         ("heterpoisson", {**STEPS, "sigma": 1.0, "classes": 3}, "option of heterpoisson"),
     ],

@@ -8,7 +8,7 @@ from privet.errors import InvalidParameter
 from privet.experiments import tasks
 from privet.experiments.published import Cell, PublishedTable
 from privet.experiments.store import Store
-from privet.experiments.tables import print_table, run_table, system_for
+from privet.experiments.tables import print_table, run_table
 
 
 @pytest.fixture
@@ -69,11 +69,6 @@ def test_only_some_cells(table: PublishedTable, tmp_path: Path) -> None:
     assert len(table.only(condition="eps*").cells) == 3
     only = run_table(table.only(["lastfm"]), None, 1, Store(tmp_path), show_progress=False)
     assert [row["dataset"] for row in only["cells"]] == ["lastfm"]
-
-
-def test_unknown_systems_list_the_known_ones() -> None:
-    with pytest.raises(InvalidParameter, match="lpgnn, privge, rgnn"):
-        system_for("gcn", "cora", {})
 
 
 def test_controls_that_do_not_depend_on_a_setting_are_measured_once(dataset: Path, tmp_path: Path) -> None:

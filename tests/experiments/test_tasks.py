@@ -8,9 +8,9 @@ import pytest
 from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.experiments.central import CENTRAL_KINDS, measure_central
+from privet.experiments.choosing import system_for
 from privet.experiments.measure import EDGE_KINDS, measure
 from privet.experiments.runs import run_system
-from privet.experiments.tables import system_for
 from privet.experiments.tasks import KIND_TITLES, TASKS, task_of
 from privet.systems import CENTRAL_SYSTEMS, LPGNN, SYSTEMS, HeterPoisson, Solitude
 
@@ -32,6 +32,12 @@ def test_private_topologies_are_measured_and_repeat(kind: str, graph: Graph) -> 
     one, two = (measure(kind, system, graph, seed=3) for _ in range(2))
     assert 0.2 < one["test"] <= 1
     assert one["test"] == two["test"]
+
+
+def test_a_schema_may_declare_the_edges_private(graph: Graph) -> None:
+    private = graph.replace(schema=replace(graph.schema, private_edges=True))
+    result = run_system(Solitude(epsilon_edges=6.0, max_epochs=3), private, "tiny", 1)
+    assert set(result["controls"]) == set(EDGE_KINDS[1:])
 
 
 def test_only_solitude_has_controls_on_a_noisy_graph(system: LPGNN, graph: Graph) -> None:
