@@ -51,6 +51,7 @@ SYSTEM_OPTIONS: dict[str, tuple[Any, str]] = {
     "epsilon_features": (float, "True budget of a feature report of a local system."),
     "epsilon_labels": (float, "Budget of a label report of a local system."),
     "epsilon_edges": (float, "Budget of one bit of a neighbour list (solitude)."),
+    "two_sided": (bool, "Both endpoints report a pair, as in the paper (solitude; default: the smaller id)."),
     "sigma": (float, "Noise of a central system, for gradients clipped to 1/2."),
     "target_epsilon": (float, "Instead of --sigma: the epsilon to calibrate it for."),
     "rate": (float, "Chance of a training node to be in a step (q)."),

@@ -141,8 +141,8 @@ def print_audit(result: dict[str, Any]) -> None:
         table.add_row("enumerated delta at the claimed epsilon", f"{result['enumerated_delta']:.4g}")
     table.add_row("unit", result["unit"])
     table.add_row("reports and pairs listed", f"{result['reports']:,} and {result['pairs']:,}")
-    table.add_row("worst inputs", " against ".join(map(str, result["worst_pair"])))
-    table.add_row("worst report", result["worst_report"])
+    table.add_row("worst inputs", " against ".join(_short(str(value)) for value in result["worst_pair"]))
+    table.add_row("worst report", _short(result["worst_report"]))
     console = Console()
     console.print(table)
     console.print("[bold green]The claim holds." if result["holds"] else "[bold red]The claim is broken.")
@@ -162,6 +162,11 @@ def _claimed(own: Guarantee, claim: str) -> float:
     if not (math.isfinite(value) and value >= 0):
         raise InvalidParameter("--claim", "privet audit", "'own', 'published' or a finite number of at least 0", claim)
     return value
+
+
+def _short(text: str, most: int = 200) -> str:
+    """Long vectors are cut; ``--json`` has them whole."""
+    return text if len(text) <= most else text[:most] + " ..."
 
 
 def _example(mechanism: Mechanism) -> tuple[Any, float]:

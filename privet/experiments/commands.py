@@ -45,17 +45,21 @@ def run_command(
     graph = _load(dataset, root)
     graph = prepared(graph, name, Path(dataset).stem) if group is None else group_columns(graph, group)
     messages = Console(stderr=True)
+    tuning: list[dict[str, Any]] = []
     if tune:
         if not isinstance(system, System):
             expected = "used with a local system: a search on protected data would spend budget"
             raise InvalidParameter("--tune", "privet run", expected, name)
         with messages.status(f"searching {tune} settings by validation labels"):
             system, trials = tune_system(system, graph, tune)
+        tuning = trials
         best = max(trial["validation"] for trial in trials)
         messages.print(f"Chose {_differences(system, trials)} with validation accuracy {100 * best:.1f}.")
     figures = seeds * (len(TASKS[task_of(name)].kinds) if controls else 1)
     with figure_progress(figures, show=messages.is_terminal) as advance:
         result = run_system(system, graph, dataset, seeds, controls=controls, done=lambda: advance(f"{name} {dataset}"))
+    if tuning:
+        result["tuning"] = tuning
     if out is not None:
         write_result(result, out)
     print(json.dumps(result)) if as_json else print_result(result)

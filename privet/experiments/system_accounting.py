@@ -33,6 +33,8 @@ def account_local(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """The guarantee of a local system with the given budgets, over features of a declared range."""
     shape = {key: options.get(key, default) for key, default in _SCHEMA.items()}
     budgets = {key: value for key, value in options.items() if key not in _SCHEMA}
+    if name == "solitude" and budgets.pop("two_sided", False):
+        budgets["one_sided"] = False
     known = {field.name for field in fields(SYSTEMS[name])}
     _refuse_unknown(name, budgets, known | set(_SCHEMA))
     schema = Schema.numeric(shape["dimension"], shape["low"], shape["high"], classes=shape["classes"])

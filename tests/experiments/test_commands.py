@@ -41,6 +41,7 @@ def test_tuning_and_options(dataset: Path) -> None:
     assert document["guarantee"]["epsilon"] == 3.0
     assert document["settings"]["backbone"] == "sage"
     assert "validation accuracy" in result.stderr
+    assert len(document["tuning"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -62,3 +62,9 @@ def test_a_target_is_never_exceeded() -> None:
 def test_bad_options_are_named(name: str, options: dict, words: str) -> None:
     with pytest.raises(InvalidParameter, match=words):
         account_system(name, options)
+
+
+def test_both_endpoints_may_report() -> None:
+    one, two = (account_system("solitude", {"epsilon_edges": 7.0, **more}) for more in ({}, {"two_sided": True}))
+    assert "costs this epsilon: 7" in str(one)
+    assert "twice this epsilon of one list: 14" in str(two)
