@@ -1,0 +1,46 @@
+"""The commands, thin: heavy imports stand inside each command so that --help answers at once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+
+from privet.cli import guarantees, measurements  # noqa: F401  (each registers its commands, in this order)
+from privet.cli.app import app
+from privet.errors import PrivetError
+
+__all__ = ["app", "main"]
+
+# Typer raises click's errors, from click itself or from a copy of its own: this is their common base in either case.
+_UsageFault: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+def main() -> None:
+    """Run the command line: one sentence and exit code 2 for bad input, 130 for Ctrl-C."""
+    try:
+        status = app(standalone_mode=False)
+        if status == 130:  # what typer makes of Ctrl-C
+            raise KeyboardInterrupt
+    except PrivetError as error:
+        _stop(str(error), 2)
+    except _UsageFault as error:
+        _stop(" ".join(error.format_message().split()), 2)
+    except (KeyboardInterrupt, typer.Abort):
+        _stop("stopped by Ctrl-C; nothing was left half-written.", 130)
+    except MemoryError:
+        _stop("there is not enough memory for these parameters; try smaller ones.", 2)
+    except SystemExit as end:
+        # Typer ends with 1 when nobody reads the output any more, which here would mean a broken claim.
+        sys.exit(141 if isinstance(end.__context__, BrokenPipeError) else end.code)
+    except OSError as error:
+        where = f" ({Path(error.filename).name})" if error.filename else ""
+        _stop(f"{error.strerror or error}{where}.", 2)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _stop(sentence: str, status: int) -> NoReturn:
+    print(f"privet: {sentence}", file=sys.stderr)
+    sys.exit(status)

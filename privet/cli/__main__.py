@@ -1,0 +1,5 @@
+"""``python -m privet.cli``."""
+
+from privet.cli import main
+
+main()

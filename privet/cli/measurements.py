@@ -1,0 +1,121 @@
+"""``privet run``, ``table`` and ``demo``: systems measured beside their controls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from privet.cli.app import AsJson, Data, Seeds, System, app
+
+
+@app.command()
+def run(
+    system: System,
+    dataset: Annotated[str, typer.Option(help="A known name, an npz file, or a directory with edges, nodes, schema.")],
+    data: Data = None,
+    epsilon_features: Annotated[
+        float | None, typer.Option(help="True budget of a feature report (default: the system's).", show_default=False)
+    ] = None,
+    epsilon_labels: Annotated[
+        float | None, typer.Option(help="Budget of a label report (default: labels are public).", show_default=False)
+    ] = None,
+    epsilon_edges: Annotated[
+        float | None, typer.Option(help="Budget of one bit of a neighbour list (solitude).", show_default=False)
+    ] = None,
+    one_sided: Annotated[
+        bool | None,
+        typer.Option(
+            "--one-sided/--two-sided",
+            help="Whether one endpoint of a pair reports it, or both (solitude).",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="True epsilon of a trained model (central model).", show_default=False)
+    ] = None,
+    delta: Annotated[float | None, typer.Option(help="Its delta (default N^-1.1).", show_default=False)] = None,
+    backbone: Annotated[
+        str | None, typer.Option(help="gcn, sage, gin or gat (default: the dataset's preset).", show_default=False)
+    ] = None,
+    hops: Annotated[
+        int | None, typer.Option(min=0, help="Propagation steps (default: the dataset's preset).", show_default=False)
+    ] = None,
+    group_columns: Annotated[
+        int | None,
+        typer.Option(min=1, help="OR so many binary columns into one (default: the preset; rgnn).", show_default=False),
+    ] = None,
+    other: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the system; may be repeated."),
+    ] = None,
+    seeds: Seeds = 5,
+    controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
+    tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the result to this JSON file, and a privacy.yaml beside it.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """One system on one dataset, with its controls and one sentence on whether the private data helped."""
+    from privet.experiments.choosing import combined
+    from privet.experiments.commands import parse_settings, run_command
+
+    options = {
+        "epsilon_features": epsilon_features,
+        "epsilon_labels": epsilon_labels,
+        "epsilon_edges": epsilon_edges,
+        "one_sided": one_sided,
+        "epsilon": epsilon,
+        "delta": delta,
+        "backbone": backbone,
+        "hops": hops,
+    }
+    used = {name: value for name, value in options.items() if value is not None}
+    used = combined(used, parse_settings(other or []))
+    run_command(
+        system, dataset, data, used, seeds, group=group_columns, controls=controls, tune=tune, out=out, as_json=as_json
+    )
+
+
+@app.command()
+def table(
+    name: Annotated[str, typer.Argument(metavar="ID", help="For example lpgnn-3; an unknown id lists them all.")],
+    data: Data = None,
+    seeds: Seeds = 5,
+    only: Annotated[
+        str | None, typer.Option(help="Datasets, comma separated (default: all).", show_default=False)
+    ] = None,
+    condition: Annotated[
+        str | None,
+        typer.Option(
+            help='Conditions that match a pattern, such as "eps 1" or "gin*" (default: all).', show_default=False
+        ),
+    ] = None,
+    controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
+    store: Annotated[Path, typer.Option(help="Directory of finished figures; an interrupted table goes on.")] = Path(
+        "results"
+    ),
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw it here: a .svg, .pdf or .png file.", show_default=False)
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the table as JSON here.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """A published table beside our figures, the controls and the true epsilon. Resumable."""
+    from privet.experiments.commands import table_command
+
+    table_command(name, data, seeds, only, condition, store, controls=controls, plot=plot, out=out, as_json=as_json)
+
+
+@app.command()
+def demo(
+    nodes: Annotated[int, typer.Option(min=100, max=1_000_000, help="People in the synthetic graph.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
+) -> None:
+    """Every mechanism and every system on a synthetic social graph; no data needed."""
+    from privet.experiments.demo import run_demo
+
+    run_demo(nodes, seed)
