@@ -136,7 +136,7 @@ class CoordinateMechanism(Mechanism):
         matrix = as_matrix(values, self.dimension, type(self).__name__)
         coordinates = sample_coordinates(matrix.shape[0], self.dimension, self.sampled, bits)
         positions = unit_positions(matrix, coordinates, self._low, self._high)
-        return Reports(self.dimension, self._draw(positions, bits).astype(self._dtype), coordinates)
+        return Reports(self.dimension, self._draw(positions, bits).astype(self.symbol_dtype), coordinates)
 
     def validate(self, reports: Reports) -> Reports:
         """The reports, if this mechanism could have sent every one of them."""
@@ -144,10 +144,10 @@ class CoordinateMechanism(Mechanism):
         if reports.dimension != self.dimension or reports.symbols.shape[1] != self.sampled:
             found = f"{reports.symbols.shape[1]} of {reports.dimension}"
             raise InvalidReports(f"reports for {owner}", f"{self.sampled} of {self.dimension} coordinates", found)
-        if reports.symbols.dtype != self._dtype or (reports.indices is None) != (self.sampled == self.dimension):
+        if reports.symbols.dtype != self.symbol_dtype or (reports.indices is None) != (self.sampled == self.dimension):
             named = "without" if self.sampled == self.dimension else "with"
             raise InvalidReports(
-                f"reports for {owner}", f"{self._dtype} symbols {named} indices", reports.symbols.dtype
+                f"reports for {owner}", f"{self.symbol_dtype} symbols {named} indices", reports.symbols.dtype
             )
         strange = ~self.in_alphabet(reports.symbols).all(axis=1)
         if strange.any():
@@ -221,7 +221,8 @@ class CoordinateMechanism(Mechanism):
         return (self._high - self._low) / 2 * self.dimension / (self.sampled * self.slope)
 
     @property
-    def _dtype(self) -> np.dtype[Any]:
+    def symbol_dtype(self) -> np.dtype[Any]:
+        """The integers that hold every symbol."""
         return np.min_scalar_type(-self.largest_symbol - 1)
 
 

@@ -77,14 +77,14 @@ class RandomizedResponse(Mechanism):
         """One class for each label."""
         labels = self._labels(values)
         reported = answer(labels, np.int64(self.classes), self.odds.high, self.odds.low, bits)
-        return Reports(1, reported[:, None].astype(self._dtype))
+        return Reports(1, reported[:, None].astype(self.symbol_dtype))
 
     def validate(self, reports: Reports) -> Reports:
         """The reports, if every one names a class."""
         if reports.dimension != 1 or reports.indices is not None:
             raise InvalidReports("label reports", "one symbol wide", reports.symbols.shape[1])
-        if reports.symbols.dtype != self._dtype:
-            raise InvalidReports("label reports", f"{self._dtype} symbols", reports.symbols.dtype)
+        if reports.symbols.dtype != self.symbol_dtype:
+            raise InvalidReports("label reports", f"{self.symbol_dtype} symbols", reports.symbols.dtype)
         strange = (reports.symbols[:, 0] < 0) | (reports.symbols[:, 0] >= self.classes)
         if strange.any():
             row = int(np.argmax(strange))
@@ -135,7 +135,8 @@ class RandomizedResponse(Mechanism):
         return int(reports.symbols[row, 0])
 
     @property
-    def _dtype(self) -> np.dtype[Any]:
+    def symbol_dtype(self) -> np.dtype[Any]:
+        """The integers that hold every symbol."""
         return np.min_scalar_type(-self.classes)
 
     def _labels(self, values: ArrayLike) -> NDArray[np.int64]:

@@ -126,10 +126,10 @@ class SampledResponse(Mechanism):
         truth = np.clip(gather(matrix, chosen), 0, self._counts[columns] - 1).astype(np.int64)
         answers = answer(truth, self._counts[columns], self._high[columns], self._low[columns], bits)
         if self.fill == "none" or chosen is None:
-            return Reports(self.dimension, answers.astype(self._dtype), chosen)
+            return Reports(self.dimension, answers.astype(self.symbol_dtype), chosen)
         symbols = bits.below(self._counts, (users, self.dimension))
         np.put_along_axis(symbols, chosen.astype(np.int64), answers, axis=1)
-        return Reports(self.dimension, symbols.astype(self._dtype))
+        return Reports(self.dimension, symbols.astype(self.symbol_dtype))
 
     def validate(self, reports: Reports) -> Reports:
         """The reports, if this mechanism could have sent every one of them."""
@@ -137,9 +137,9 @@ class SampledResponse(Mechanism):
         if reports.dimension != self.dimension or reports.symbols.shape[1] != width:
             found = f"{reports.symbols.shape[1]} of {reports.dimension}"
             raise InvalidReports("reports for SampledResponse", f"{width} of {self.dimension} features", found)
-        if reports.symbols.dtype != self._dtype or (reports.indices is None) != (width == self.dimension):
+        if reports.symbols.dtype != self.symbol_dtype or (reports.indices is None) != (width == self.dimension):
             named = "without" if width == self.dimension else "with"
-            expected = f"{self._dtype} symbols {named} indices"
+            expected = f"{self.symbol_dtype} symbols {named} indices"
             raise InvalidReports("reports for SampledResponse", expected, reports.symbols.dtype)
         strange = ((reports.symbols < 0) | (reports.symbols >= self._counts[reports.coordinates])).any(axis=1)
         if strange.any():
@@ -261,7 +261,8 @@ class SampledResponse(Mechanism):
         return fake / self._counts
 
     @property
-    def _dtype(self) -> np.dtype[Any]:
+    def symbol_dtype(self) -> np.dtype[Any]:
+        """The integers that hold every symbol."""
         return np.min_scalar_type(-max(self.categories))
 
     def _codes(self, values: Any) -> Any:

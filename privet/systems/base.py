@@ -21,7 +21,8 @@ from privet.mechanisms import (
     RandomizedResponse,
     Reports,
 )
-from privet.privacy import Guarantee, joint
+from privet.privacy import Guarantee
+from privet.privacy.study import study_guarantee
 from privet.systems.fitted import Fitted
 
 __all__ = ["Collected", "System"]
@@ -88,7 +89,7 @@ class Collected:
         """What every device was promised: features, with label or neighbour list together where those are private."""
         labels = None if self.label_mechanism is None else self.label_mechanism.guarantee()
         lists = None if self.edge_mechanism is None else list_guarantee(self.edge_mechanism, self.degree_mechanism)
-        return study_guarantee(self.feature_mechanism.guarantee(), labels, lists, self.schema)
+        return study_guarantee(self.feature_mechanism.guarantee(), labels, lists, self.schema.classes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +142,9 @@ class System(ABC):
         labels = None
         if self.epsilon_labels is not None:
             labels = RandomizedResponse(epsilon=self.epsilon_labels, classes=schema.classes).guarantee()
-        return study_guarantee(self.feature_mechanism(schema).guarantee(), labels, self.edge_guarantee(), schema)
+        return study_guarantee(
+            self.feature_mechanism(schema).guarantee(), labels, self.edge_guarantee(), schema.classes
+        )
 
     def edge_guarantee(self) -> Guarantee | None:
         """What is promised of neighbour lists; None where the topology is public."""
@@ -168,19 +171,6 @@ class System(ABC):
         for name, value in numbers.items():
             if not value > 0:
                 raise InvalidParameter(name, type(self).__name__, "a number above 0", value)
-
-
-def study_guarantee(
-    features: Guarantee, labels: Guarantee | None, lists: Guarantee | None, schema: Schema
-) -> Guarantee:
-    """The promise about everything that a device sends, and what the study leaves open."""
-    parts = [part for part in (features, labels, lists) if part is not None]
-    whole = joint(*parts) if len(parts) > 1 else features
-    public = (
-        ["the labels of training and validation nodes, which are public"] if labels is None and schema.classes else []
-    )
-    public += ["the edges, which are public"] if lists is None else []
-    return replace(whole, unprotected=(*whole.unprotected, *public))
 
 
 def list_guarantee(lists: AdjacencyResponse, degrees: DegreeResponse | None) -> Guarantee:

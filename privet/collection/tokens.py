@@ -1,0 +1,71 @@
+"""Enrolment tokens: one participant, one node. Signed by the operator's key, and revocable.
+
+A token is node (4 bytes) | serial (4 bytes) | the first 16 bytes of HMAC-SHA256(key, study id | node | serial), written
+in base64url (32 characters). Serial numbers let an operator revoke a lost token and issue another for the same node.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import secrets
+import struct
+from collections.abc import Container
+from dataclasses import dataclass, field
+
+from privet.collection.study import Study
+from privet.errors import InvalidData
+
+__all__ = ["TOKEN_BYTES", "InvalidToken", "Tokens", "new_key"]
+
+_NAMED = struct.Struct("<II")
+_TAG = 16
+TOKEN_BYTES = _NAMED.size + _TAG
+
+
+class InvalidToken(InvalidData):
+    """A token that was not issued for this study, or was revoked."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__("enrolment token", "one that this study issued", found)
+
+
+def new_key() -> bytes:
+    """A fresh signing key."""
+    return secrets.token_bytes(32)
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Issues and checks the tokens of one study."""
+
+    study: Study
+    key: bytes = field(repr=False)
+
+    def issue(self, node: int, serial: int = 0) -> str:
+        """The token of a node."""
+        if not 0 <= node < self.study.nodes:
+            raise InvalidData("node", f"an id below {self.study.nodes}", node)
+        named = _NAMED.pack(node, serial)
+        return base64.urlsafe_b64encode(named + self._tag(named)).decode()
+
+    def check(self, token: str, revoked: Container[tuple[int, int]] = ()) -> int:
+        """The node that a token speaks for."""
+        try:
+            raw = base64.b64decode(token.encode(), altchars=b"-_", validate=True)
+        except (ValueError, binascii.Error):
+            raise InvalidToken("another text") from None
+        return self.check_bytes(raw, revoked)
+
+    def check_bytes(self, raw: bytes, revoked: Container[tuple[int, int]] = ()) -> int:
+        """The same for the packed form."""
+        if len(raw) != TOKEN_BYTES or not hmac.compare_digest(self._tag(raw[: _NAMED.size]), raw[_NAMED.size :]):
+            raise InvalidToken("one with another signature")
+        node, serial = _NAMED.unpack_from(raw)
+        if node >= self.study.nodes or (node, serial) in revoked:
+            raise InvalidToken("a revoked one")
+        return int(node)
+
+    def _tag(self, named: bytes) -> bytes:
+        return hmac.digest(self.key, bytes.fromhex(self.study.id) + named, "sha256")[:_TAG]
