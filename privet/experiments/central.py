@@ -10,6 +10,7 @@ from typing import Any
 from privet.data import Graph, split_nodes
 from privet.errors import InvalidParameter
 from privet.experiments.measure import Measurement
+from privet.experiments.per_class import by_class
 from privet.systems import GAP, NDP, CentralSystem, HeterPoisson, PrivateMLP, SmoothedMLP
 
 __all__ = ["BASELINE_KINDS", "CENTRAL_KINDS", "central_subject", "measure_central"]
@@ -34,7 +35,8 @@ def measure_central(kind: str, system: CentralSystem, graph: Graph, seed: int) -
     fitted = replace(subject, seed=seed).fit(graph.replace(split=split))
     if graph.labels is None:
         raise AssertionError("fit has refused a graph without labels")
-    return {"test": fitted.score(graph.labels, split.test), "seconds": time.perf_counter() - began}
+    classes = by_class(fitted.predict(), graph.labels, split.test, fitted.probabilities.shape[1])
+    return {"test": fitted.score(graph.labels, split.test), "seconds": time.perf_counter() - began, **classes}
 
 
 def _like(kind: type[CentralSystem], **own: Any) -> Callable[[CentralSystem], CentralSystem]:

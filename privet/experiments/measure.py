@@ -10,6 +10,7 @@ import numpy as np
 
 from privet.data import Graph, split_nodes
 from privet.errors import InvalidParameter
+from privet.experiments.per_class import by_class
 from privet.mechanisms import SeededBits
 from privet.systems import Fitted, Solitude, System
 from privet.systems.controls import features_only, label_propagation, non_private, structure_only
@@ -38,7 +39,8 @@ def measure(kind: str, system: System, graph: Graph, seed: int, *, progress: boo
     if graph.split is None or graph.labels is None:
         raise AssertionError("collect has refused a graph without split and labels")
     scores = {name: fitted.score(graph.labels, getattr(graph.split, name)) for name in ("test", "validation")}
-    return {"test": scores["test"], "validation": scores["validation"], "seconds": seconds, **_facts(fitted)}
+    classes = by_class(fitted.predict(), graph.labels, graph.split.test, fitted.probabilities.shape[1])
+    return {"test": scores["test"], "validation": scores["validation"], "seconds": seconds, **_facts(fitted), **classes}
 
 
 def _facts(fitted: Fitted) -> Measurement:

@@ -17,7 +17,9 @@ import privet
 from privet.data import Graph
 from privet.data.files import atomic_file
 from privet.errors import InvalidParameter
+from privet.experiments.ledger import ledger
 from privet.experiments.measure import summary
+from privet.experiments.per_class import collect_classes, is_class_figure
 from privet.experiments.tasks import KIND_TITLES, TASKS, task_of
 from privet.experiments.verdict import verdict
 from privet.privacy.statement import write_statement
@@ -45,15 +47,13 @@ def run_system(
         raise InvalidParameter("noise_multiplier", "privet run", "above 0; the run without noise is a control", 0)
     task = TASKS[task_of(system.name)]
     kinds = task.kinds if controls else task.kinds[:1]
-    values: dict[str, list[float]] = {kind: [] for kind in kinds}
-    facts: dict[str, float] = {}
+    found: dict[str, list[dict[str, float]]] = {kind: [] for kind in kinds}
     for seed in range(seeds):
         for kind in kinds:
-            found = task.measure(kind, system, graph, seed)
-            values[kind].append(found["test"])
-            if kind == task.kinds[0]:
-                facts = {name: figure for name, figure in found.items() if name not in _SCORES}
+            found[kind].append(task.measure(kind, system, graph, seed))
             done()
+    values = {kind: [one["test"] for one in found[kind]] for kind in kinds}
+    last = found[task.kinds[0]][-1]
     result: dict[str, Any] = {
         "system": system.name,
         "dataset": dataset,
@@ -64,8 +64,10 @@ def run_system(
         "metric": task.metric,
         **summary(values["private"]),
         "controls": {kind: summary(values[kind]) for kind in kinds[1:]},
+        "per_class": collect_classes(found),
         "guarantee": guarantee.to_dict(),
-        "facts": facts,
+        "ledger": ledger(system, graph),
+        "facts": {name: last[name] for name in last if name not in _SCORES and not is_class_figure(name)},
         "seconds": time.perf_counter() - began,
         "peak_rss_mb": peak_rss_mb(),
         "version": privet.__version__,

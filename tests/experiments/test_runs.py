@@ -32,6 +32,17 @@ def test_the_document_has_the_promised_fields(result: dict) -> None:
     assert "the edges, which are public" in result["guarantee"]["unprotected"]
     assert result["peak_rss_mb"] > 50
     assert len(result["values"]) == 2
+    assert [entry["epsilon"] for entry in result["ledger"]] == [1.0]
+    assert result["facts"] == {}
+
+
+def test_classes_add_up_to_the_accuracy(result: dict) -> None:
+    rows = result["per_class"]
+    assert [row["class"] for row in rows] == [0, 1, 2]
+    assert sum(row["support"] for row in rows) == 60
+    assert all(row["controls"].keys() == result["controls"].keys() for row in rows)
+    spread = max(row["recall"] for row in rows), min(row["recall"] for row in rows)
+    assert spread[0] >= result["mean"] >= spread[1]
 
 
 def test_it_is_printed_with_controls_and_one_sentence(result: dict, capsys: pytest.CaptureFixture) -> None:
