@@ -1,22 +1,41 @@
-"""`privacy.yaml`: what a run promises, in the fields of the public registry of differential-privacy deployments."""
+"""`privacy.yaml`: what a run promises, in the fields of the public registry of differential-privacy deployments.
+
+``statement.schema.json`` beside this module says which fields there are, and which of the registry's each one is.
+"""
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from privet.data.files import atomic_file
+from privet.errors import InvalidData, PrivetError
+from privet.privacy.guarantee import Guarantee
 
-__all__ = ["statement", "write_statement"]
+__all__ = ["check_statement", "read_statement", "statement", "statement_schema", "write_statement"]
+
+FORMAT = "privet-privacy-1"
 
 
-def statement(result: dict[str, Any]) -> dict[str, Any]:
-    """The statement of a result document."""
+def statement(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The statement of a result document.
+
+    ``result["collection"]`` is "simulation" (one program played everybody; the default) or "real".
+    """
     guarantee = result["guarantee"]
+    collection = result.get("collection", "simulation")
+    measures = _MEASURES[guarantee["model"]]
     return {
+        "format": FORMAT,
         "software": f"privet {result['version']}",
         "system": result["system"],
         "dataset": result["dataset"],
+        "collection": collection,
         "flavour": "pure DP" if not guarantee["delta"] else "approximate DP",
         "deployment_model": guarantee["model"],
         "privacy_unit": guarantee["unit"],
@@ -24,33 +43,153 @@ def statement(result: dict[str, Any]) -> dict[str, Any]:
         "epsilon": guarantee["epsilon"],
         "delta": guarantee["delta"],
         "published_epsilon": guarantee["published_epsilon"],
-        "mechanisms": result["mechanisms"],
-        **_MEASURES[guarantee["model"]],
-        "unprotected": guarantee["unprotected"],
+        "in_words": Guarantee.from_dict(dict(guarantee)).in_words(),
+        "budget": [_share(entry) for entry in result.get("ledger", [])],
+        "mechanisms": list(result["mechanisms"]),
+        **measures,
+        "hyperparameter_tuning": _tuning(guarantee["model"], len(result.get("tuning", []))),
+        "randomness": _RANDOMNESS[guarantee["model"], collection],
+        "unprotected": list(guarantee["unprotected"]),
     }
 
 
 _MEASURES = {
     "local": {
-        "composition": "sequential: budgets add; a device reports once and repeats the same report",
-        "hyperparameter_tuning": "on validation data that the server sees anyway",
-        "floating_point": "reports are symbols of a finite alphabet drawn with integer weights, checked exactly",
-        "randomness": "simulation with a seeded generator; devices use the operating system's source",
-        "scope": "one collection; figures over several seeds and non-private controls are not covered",
+        "composition": "The budgets of the parts add (sequential composition); a device reports once and repeats the "
+        "same report when it is asked again.",
+        "post_processing": "All that the server does is post-processing and costs nothing more: it sees the reports "
+        "and what is public, and nothing else.",
+        "floating_point": "Rounding cannot weaken the promise: a report is a symbol of a finite alphabet, drawn with "
+        "integer weights whose ratios were checked exactly.",
+        "actors": "Each person trusts their own device; the server, and everybody who sees what it has, need not be "
+        "trusted.",
+        "release": "The reports are given out once, about data that do not change; nobody can ask further questions.",
+        "scope": "The promise is about one collection; figures over several seeds and controls without privacy, which "
+        "stand beside a result, would need more.",
     },
     "central": {
-        "composition": "privacy-loss distributions of all training steps, rounded pessimistically",
-        "hyperparameter_tuning": "not covered: settings chosen by protected data would have to be paid for",
-        "floating_point": "clipped sums in float64; each noise value is a sum of two; not proven for floating point",
-        "randomness": "simulation with a seeded generator; without a seed the operating system's source",
-        "scope": "one training run; figures over several seeds and non-private controls are not covered",
+        "composition": "The privacy losses of all training steps are composed as distributions, and every rounding is "
+        "made towards more loss.",
+        "post_processing": "Predictions cost nothing more: they read the released model and nodes that are not "
+        "protected.",
+        "floating_point": "Clipped sums are in double precision and each noise value is the sum of two; the promise is "
+        "proven for real numbers and not for those of a computer.",
+        "actors": "A holder of all data is trusted with it; those who see the released model need not be trusted.",
+        "release": "The trained model is given out once, about data that do not change; nobody can ask further "
+        "questions.",
+        "scope": "The promise is about one training run; figures over several seeds and controls without privacy, "
+        "which stand beside a result, would need more.",
     },
 }
 
+_RANDOMNESS = {
+    ("local", "simulation"): "A simulation draws from a seeded generator; a device draws from its operating system.",
+    ("local", "real"): "Every device drew from its operating system.",
+    ("central", "simulation"): "A simulation draws from a seeded generator; a run without a seed draws from the "
+    "operating system.",
+    ("central", "real"): "The random numbers were drawn from the operating system.",
+}
 
-def write_statement(result: dict[str, Any], path: str | Path) -> None:
+
+def statement_schema() -> dict[str, Any]:
+    """The JSON Schema that every statement is valid against."""
+    return dict(_schema())
+
+
+def check_statement(document: object, where: str) -> dict[str, Any]:
+    """The document, if it is a statement: every field that the schema demands, each of its type."""
+    schema = _schema()
+    if not isinstance(document, dict):
+        raise InvalidData(where, "a privacy statement, with fields such as epsilon and unit", type(document).__name__)
+    missing = [name for name in schema["required"] if name not in document]
+    if missing:
+        raise InvalidData(where, "a privacy statement", f"one without {', '.join(missing)}")
+    for name, rule in schema["properties"].items():
+        if name in document and not _fits(document[name], rule):
+            expected = "one of " + ", ".join(rule["enum"]) if "enum" in rule else rule["type"]
+            raise InvalidData(f"field {name} of the {where}", str(expected), document[name])
+    return document
+
+
+def read_statement(path: str | Path) -> dict[str, Any]:
+    """The statement in a privacy.yaml, of a result.json, or of a directory that contains the former."""
+    source = Path(path)
+    if source.is_dir():
+        found = [source / "privacy.yaml"] if (source / "privacy.yaml").is_file() else [*source.glob("*.privacy.yaml")]
+        if len(found) != 1:
+            raise InvalidData(f"directory '{source.name}'", "one with a privacy.yaml", f"{len(found)} statements")
+        source = found[0]
+    try:
+        text = source.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InvalidData(f"file '{source.name}'", "a result or a privacy statement", "no text") from None
+    if source.suffix in (".yaml", ".yml"):
+        return check_statement(_parse_yaml(text, source.name), f"file '{source.name}'")
+    return check_statement(_of_result(text, source.name), f"statement of '{source.name}'")
+
+
+def write_statement(result: Mapping[str, Any], path: str | Path) -> None:
     """Write the statement as YAML."""
     import yaml
 
     with atomic_file(path) as file:
         file.write_text(yaml.safe_dump(statement(result), sort_keys=False, allow_unicode=True, width=110))
+
+
+def _share(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: entry[name] for name in ("part", "mechanism", "epsilon", "delta")}
+
+
+def _tuning(model: str, trials: int) -> str:
+    if model == "central":
+        return "The choice of settings is not covered: if protected data decided it, that would have to be paid for."
+    tried = f"{trials} settings were tried on" if trials else "Settings that are searched for are chosen by"
+    return f"{tried} validation data that the server sees anyway, which costs nothing more."
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((files("privet.privacy") / "statement.schema.json").read_text("utf-8"))
+    return document
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "number": (int, float),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+
+
+def _fits(value: object, rule: Mapping[str, Any]) -> bool:
+    """As much of JSON Schema as ours uses."""
+    names = [rule["type"]] if isinstance(rule["type"], str) else rule["type"]
+    if isinstance(value, bool) or not isinstance(value, tuple(kind for name in names for kind in _TYPES[name])):
+        return False
+    if isinstance(value, int | float):
+        return math.isfinite(value) and rule.get("minimum", value) <= value <= rule.get("maximum", value)
+    if isinstance(value, list):
+        return all(_fits(item, rule["items"]) for item in value)
+    if isinstance(value, dict):
+        named = rule["properties"]
+        return set(rule["required"]) <= value.keys() and all(_fits(value[key], named[key]) for key in rule["required"])
+    return value is None or value in rule.get("enum", [value])
+
+
+def _parse_yaml(text: str, name: str) -> object:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InvalidData(f"file '{name}'", "YAML", str(error)) from None
+
+
+def _of_result(text: str, name: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+        return statement(document)
+    except (ValueError, KeyError, TypeError, AttributeError, PrivetError):
+        expected = "a result.json of privet run, a privacy.yaml or a directory with one"
+        raise InvalidData(f"file '{name}'", expected, "another file") from None

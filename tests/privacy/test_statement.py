@@ -1,18 +1,40 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pytest
 import yaml
 
+from privet.errors import InvalidData
 from privet.privacy import Guarantee, Unit
-from privet.privacy.statement import statement, write_statement
+from privet.privacy.statement import check_statement, read_statement, statement, statement_schema, write_statement
 
-RESULT = {
+LOCAL = Guarantee.local(Unit.FEATURES, 10.0, published_epsilon=8.3, unprotected=("a",))
+CENTRAL = Guarantee("central", Unit.NODE, "add or remove a node", 2.0, 1e-5, unprotected=("the number of nodes",))
+RESULT: dict[str, Any] = {
     "system": "rgnn",
     "dataset": "cora",
     "version": "0.1.0",
     "mechanisms": ["sampled-response"],
-    "guarantee": Guarantee.local(Unit.FEATURES, 10.0, published_epsilon=8.3, unprotected=("a",)).to_dict(),
+    "guarantee": LOCAL.to_dict(),
+    "ledger": [
+        {"part": "features", "unit": "feature vector", "mechanism": "sampled-response", "epsilon": 10.0, "delta": 0.0}
+    ],
+}
+RESULTS = {
+    "local": RESULT,
+    "central": {**RESULT, "guarantee": CENTRAL.to_dict()},
+    "without a ledger": {name: value for name, value in RESULT.items() if name != "ledger"},
+    "real": {**RESULT, "collection": "real"},
+    "tuned": {**RESULT, "tuning": [{"hops": 2}, {"hops": 4}]},
+    "central and real": {
+        **RESULT,
+        "guarantee": replace(CENTRAL, published_epsilon=9.0).to_dict(),
+        "collection": "real",
+    },
 }
 
 
@@ -23,6 +45,8 @@ def test_the_statement_carries_the_true_epsilon_with_its_unit() -> None:
     assert document["privacy_unit"] == "feature vector"
     assert document["flavour"] == "pure DP"
     assert document["mechanisms"] == ["sampled-response"]
+    assert document["budget"] == [{"part": "features", "mechanism": "sampled-response", "epsilon": 10.0, "delta": 0.0}]
+    assert document["collection"] == "simulation"
 
 
 def test_it_is_written_as_yaml(tmp_path: Path) -> None:
@@ -31,8 +55,72 @@ def test_it_is_written_as_yaml(tmp_path: Path) -> None:
 
 
 def test_a_central_run_is_not_described_as_reports_of_devices() -> None:
-    central = Guarantee("central", Unit.NODE, "add or remove a node", 2.0, 1e-5).to_dict()
-    document = statement({**RESULT, "guarantee": central})
+    document = statement(RESULTS["central"] | {"ledger": []})
     assert "steps" in document["composition"]
     assert not any("device" in str(value) or "report" in str(value) for value in document.values())
     assert document.keys() == statement(RESULT).keys()
+
+
+def test_tuning_is_counted() -> None:
+    assert statement(RESULTS["tuned"])["hyperparameter_tuning"].startswith("2 settings were tried")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_statement_is_valid_against_the_schema(name: str) -> None:
+    jsonschema_rs = pytest.importorskip("jsonschema_rs", reason="the JSON Schema validator is not installed")
+    validator = jsonschema_rs.validator_for(statement_schema())
+    document = statement(RESULTS[name])
+    validator.validate(document)
+    assert check_statement(document, "statement") == document
+
+
+BROKEN: list[dict[str, Any]] = [
+    {"epsilon": "1"},
+    {"epsilon": -1.0},
+    {"epsilon": True},
+    {"delta": 2},
+    {"flavour": "DP"},
+    {"unprotected": "nothing"},
+    {"unprotected": [1]},
+    {"budget": [{"part": "features"}]},
+    {"deployment_model": None},
+]
+
+
+@pytest.mark.parametrize("change", BROKEN, ids=str)
+def test_the_schema_and_the_check_refuse_the_same(change: dict[str, Any]) -> None:
+    broken = statement(RESULT) | change
+    with pytest.raises(InvalidData, match=f"field {next(iter(change))}"):
+        check_statement(broken, "statement")
+    jsonschema_rs = pytest.importorskip("jsonschema_rs", reason="the JSON Schema validator is not installed")
+    assert not jsonschema_rs.validator_for(statement_schema()).is_valid(broken)
+
+
+@pytest.mark.parametrize("name", statement_schema()["required"])
+def test_every_field_is_demanded(name: str) -> None:
+    with pytest.raises(InvalidData, match=f"one without {name}"):
+        check_statement({key: value for key, value in statement(RESULT).items() if key != name}, "statement")
+
+
+def test_it_is_read_from_a_result_a_statement_and_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text(json.dumps(RESULT))
+    write_statement(RESULT, tmp_path / "result.privacy.yaml")
+    sources = [tmp_path / "result.json", tmp_path / "result.privacy.yaml", tmp_path]
+    assert [read_statement(source) for source in sources] == [statement(RESULT)] * 3
+    write_statement(RESULTS["central"], tmp_path / "privacy.yaml")
+    assert read_statement(tmp_path)["deployment_model"] == "central"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "{", '{"points": []}', '{"guarantee": 3, "version": "1"}', "null"])
+@pytest.mark.parametrize("suffix", ["json", "yaml"])
+def test_other_files_are_refused_in_one_sentence(text: str, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"file.{suffix}"
+    path.write_text(text)
+    with pytest.raises(InvalidData) as found:
+        read_statement(path)
+    assert "\n" not in str(found.value)
+
+
+def test_a_directory_without_a_statement(tmp_path: Path) -> None:
+    with pytest.raises(InvalidData, match=r"one with a privacy\.yaml"):
+        read_statement(tmp_path)

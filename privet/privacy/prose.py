@@ -1,0 +1,178 @@
+"""A privacy statement as sentences that a privacy officer can file; every term is explained where it first occurs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, Context
+from typing import Any
+
+__all__ = ["as_markdown", "as_text", "at_most", "paragraphs"]
+
+Section = tuple[str, list[str], list[str]]
+"""A heading, paragraphs, and the points of a list behind them."""
+
+MECHANISM_WORDS = {
+    "multi-bit": "a few features are drawn at random, and each is answered with one randomised bit",
+    "hds": "a few features are drawn at random, and each is answered with a number near the true one or, "
+    "with some probability, anywhere in its range",
+    "square-wave": "the value is answered with a number near it or, with some probability, anywhere in the range",
+    "piecewise": "a few features are drawn at random, and each is answered with a number that is more likely near "
+    "the true one than elsewhere",
+    "laplace": "random noise of the Laplace distribution is added to each feature",
+    "analytic-gaussian": "random noise of the normal distribution is added to each feature",
+    "sampled-response": "a few features are drawn at random, and each is answered truly with some probability and "
+    "otherwise with another of its categories",
+    "randomized-response": "the true class is answered with some probability, and otherwise another one",
+    "adjacency-response": "each entry of the list of contacts is turned into its opposite with some probability",
+    "degree-response": "random noise is added to the number of contacts",
+    "gaussian noise on sums of clipped gradients": "each person's influence on a training step is bounded, and random "
+    "noise of the normal distribution is added to the sum",
+    "sml noise on sums of clipped gradients": "each person's influence on a training step is bounded, and random "
+    "noise is added to the sum",
+}
+
+UNIT_WORDS = {
+    "feature vector": "all that a device says about its owner's features together",
+    "label": "the class that a device says its owner belongs to",
+    "neighbour list bit": "what one person's list says about one other person being a contact or not",
+    "node": "whether one person's features, class and contacts were in the training data at all",
+}
+
+
+def paragraphs(document: Mapping[str, Any]) -> list[Section]:
+    """The statement's sections, in the order in which a reader needs them."""
+    local = document["deployment_model"] == "local"
+    return [
+        ("What this is about", [_subject(document), _trust(local), _reality(document, local)], []),
+        ("What is promised", _promise(document), []),
+        ("How the privacy budget is spent", [_composition(document)], [_share(each) for each in document["budget"]]),
+        (
+            "What is not protected",
+            [
+                "The promise does not cover everything. An observer may learn the following all the same, and "
+                "also whatever can be concluded from it about a person, for example from the people around them."
+            ],
+            [_sentence(each) for each in document["unprotected"]],
+        ),
+        ("Limits and precautions", [_caveats(document)], []),
+    ]
+
+
+def as_text(document: Mapping[str, Any], width: int = 80) -> str:
+    """Plain text, wrapped."""
+    lines = [f"Privacy statement: {document['system']} on {document['dataset']}", ""]
+    for heading, texts, points in paragraphs(document):
+        lines += [heading.upper()]
+        for text in texts:
+            lines += [*textwrap.wrap(text, width), ""]
+        for point in points:
+            lines += textwrap.wrap(point, width, initial_indent="- ", subsequent_indent="  ")
+        lines += [""] if points else []
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def as_markdown(document: Mapping[str, Any]) -> str:
+    """Markdown, with headings, one line a paragraph."""
+    parts = [f"# Privacy statement: {_plain(document['system'])} on {_plain(document['dataset'])}"]
+    for heading, texts, points in paragraphs(document):
+        parts += [f"## {heading}", *map(_plain, texts)]
+        parts += ["\n".join(f"- {_plain(point)}" for point in points)] if points else []
+    return "\n\n".join(parts) + "\n"
+
+
+def at_most(figure: float) -> str:
+    """Four digits, never less than the figure.
+
+    >>> at_most(0.90191), at_most(2.0), at_most(0.00087912)
+    ('0.902', '2', '0.0008792')
+    """
+    rounded = Context(prec=4, rounding=ROUND_CEILING).create_decimal(repr(float(figure)))
+    return f"{float(rounded):g}"
+
+
+def _subject(document: Mapping[str, Any]) -> str:
+    return (
+        f"This statement was made by the program {document['software']} about its system {document['system']}, applied "
+        f"to the data called {document['dataset']}. It uses differential privacy, a mathematical limit on how much any "
+        "observer, whatever they know already and whatever they compute, can learn about one person from what is given "
+        "out."
+    )
+
+
+def _trust(local: bool) -> str:
+    if local:
+        return (
+            "The model of trust is local: each person's own device randomises their data before anything leaves it. "
+            "The operator of the server receives the randomised reports and never the data, and need not be trusted."
+        )
+    return (
+        "The model of trust is central: one holder has everybody's data, must be trusted with it, and trains a model. "
+        "The promise is about those who see the trained model afterwards."
+    )
+
+
+def _reality(document: Mapping[str, Any], local: bool) -> str:
+    if document["collection"] == "real":
+        return f"It describes {'a collection from devices' if local else 'a training run'} that took place."
+    who = "all devices" if local else "the holder"
+    return (
+        f"It describes a simulation: one program played {who}, with data that it had in full and with random numbers "
+        "that can be repeated. It says what the same settings promise when they are used in earnest. It is no evidence "
+        "that anybody's data was protected in the simulation itself."
+    )
+
+
+def _promise(document: Mapping[str, Any]) -> list[str]:
+    epsilon, delta, published = (document[name] for name in ("epsilon", "delta", "published_epsilon"))
+    units = [UNIT_WORDS[each] for each in document["privacy_unit"].split(" and ") if each in UNIT_WORDS]
+    meaning = f", that is, {' and '.join(units)}" if units else ""
+    texts = [
+        f"What is protected (the privacy unit) is the {document['privacy_unit']}{meaning}. The promise compares what "
+        f"an observer sees in two cases (the adjacency): {document['adjacency']}.",
+        f"{document['in_words']} This is the meaning of an epsilon of {at_most(epsilon)}, the privacy loss: the factor "
+        "is e, about 2.718, to the power of epsilon. An epsilon of 0 would reveal nothing at all, and a smaller one is a "
+        "stronger promise. " + _delta_words(delta),
+    ]
+    if published is not None and published != epsilon:
+        relation = "That claim is stronger than what holds" if published < epsilon else "What holds is stronger"
+        texts.append(
+            f"The publication of this system states an epsilon of {published:.4g} for the same settings. {relation}; "
+            "the published figure is given for comparison only, and nothing here relies on it."
+        )
+    return texts
+
+
+def _delta_words(delta: float) -> str:
+    if not delta:
+        return "The limit holds without exception (delta is 0, which is called pure differential privacy)."
+    return (
+        f"Any such probability may exceed that limit by at most {at_most(delta)} (this is delta; with one above 0 the "
+        "privacy is called approximate)."
+    )
+
+
+def _composition(document: Mapping[str, Any]) -> str:
+    return _sentence(document["composition"]) + (" The parts are the following." if document["budget"] else "")
+
+
+def _share(entry: Mapping[str, Any]) -> str:
+    delta = f" and a delta of {at_most(entry['delta'])}" if entry["delta"] else ""
+    how = MECHANISM_WORDS.get(entry["mechanism"])
+    explained = f" ({how})" if how else ""
+    spent = f"an epsilon of {at_most(entry['epsilon'])}{delta} is spent by {entry['mechanism']}{explained}"
+    return _sentence(f"{entry['part']}: {spent}")
+
+
+def _caveats(document: Mapping[str, Any]) -> str:
+    fields = ("actors", "release", "post_processing", "hyperparameter_tuning", "floating_point", "randomness", "scope")
+    return " ".join(_sentence(document[name]) for name in fields)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def _plain(text: str) -> str:
+    """Nothing in a name becomes markup."""
+    return "".join("\\" + mark if mark in "\\`*_[]<>#|" else mark for mark in text)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privet.mechanisms import MECHANISMS
+from privet.privacy import Guarantee, Unit
+from privet.privacy.prose import MECHANISM_WORDS, UNIT_WORDS, as_markdown, as_text, at_most
+from privet.privacy.statement import statement
+
+LEDGER = [{"part": "label", "mechanism": "randomized-response", "epsilon": 1.0, "delta": 0.0}]
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    guarantee = Guarantee.local(Unit.LABEL, 1.0, unprotected=("the edges, which are public",)).to_dict()
+    result = {"system": "lpgnn", "dataset": "my_data", "version": "1", "mechanisms": ["randomized-response"]}
+    return statement({**result, "guarantee": guarantee, "ledger": LEDGER, **changes})
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_lines_fit_and_end_in_full_sentences(width: int) -> None:
+    text = as_text(document(), width)
+    assert max(map(len, text.splitlines())) <= width
+    blocks = text.rstrip().split("\n\n")[1:]
+    assert all(block.endswith(".") for block in blocks)
+
+
+def test_it_says_what_holds_what_does_not_and_that_it_is_a_simulation() -> None:
+    text = " ".join(as_text(document()).split())
+    assert "multiply their odds about the label by at most 2.72" in text
+    assert "- The edges, which are public." in text
+    assert "It describes a simulation" in text
+    assert "the true class is answered with some probability" in text
+    assert "publication" not in text
+    real = " ".join(as_text(document(collection="real")).split())
+    assert "a collection from devices that took place" in real
+    assert "simulation" not in real
+
+
+def test_a_published_figure_is_compared() -> None:
+    def with_claim(claim: float) -> str:
+        guarantee = Guarantee.local(Unit.FEATURES, 2.0, published_epsilon=claim)
+        return " ".join(as_text(document(guarantee=guarantee.to_dict())).split())
+
+    assert "states an epsilon of 1.5 for the same settings. That claim is stronger than what holds" in with_claim(1.5)
+    assert "What holds is stronger" in with_claim(3.0)
+
+
+def test_markdown_has_headings_and_shows_names_as_they_are() -> None:
+    text = as_markdown(document())
+    assert text.startswith("# Privacy statement: lpgnn on my\\_data\n")
+    assert len(re.findall(r"^## ", text, re.MULTILINE)) == 5
+
+
+def test_every_mechanism_and_unit_is_explained() -> None:
+    assert set(MECHANISMS) <= set(MECHANISM_WORDS)
+    assert set(Unit) == set(UNIT_WORDS)
+
+
+@settings(deadline=None)
+@given(st.floats(1e-12, 1e6))
+def test_figures_are_never_understated(figure: float) -> None:
+    assert figure <= float(at_most(figure)) <= figure * 1.002
