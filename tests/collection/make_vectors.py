@@ -1,0 +1,162 @@
+"""Writes vectors.json: reports that Python and the browser must both make from the same random words.
+
+Run ``python tests/collection/make_vectors.py`` after a deliberate change of a mechanism or of the wire form. A vector
+is a manifest, one participant's raw answers, a stream of 64-bit words, and the body and the number of words that a
+device must end with.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.collection.answers import AnswerFormat, Answers
+from privet.collection.study import FeatureBudget, LabelBudget, NeighbourBudget, Study
+from privet.data import Categories, Interval, Schema
+from privet.errors import OutOfRangeWarning
+from privet.mechanisms import AdjacencyResponse
+from privet.mechanisms.bits import Bits
+
+VECTORS = Path(__file__).with_name("vectors.json")
+LARGEST_WORD = (1 << 64) - 1
+
+
+class ReplayedBits(Bits):
+    """Given words, one after another."""
+
+    def __init__(self, words: list[int]) -> None:
+        self._stream, self.used = words, 0
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        taken = self._stream[self.used : self.used + count]
+        if len(taken) < count:
+            raise IndexError("the replayed words are used up")
+        self.used += count
+        return np.array(taken, dtype=np.uint64)
+
+
+def report(study: Study, raw: dict[str, Any], bits: Bits) -> bytes:
+    """The body that a device sends: features, label and neighbours are perturbed in this order."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutOfRangeWarning)
+        features = study.feature_mechanism.perturb([raw["features"]], bits)
+    labels = None if study.label_mechanism is None else study.label_mechanism.perturb([raw["label"]], bits)
+    lists = None
+    if study.neighbour_mechanism is not None:
+        row = np.zeros((1, study.nodes))
+        row[0, raw["neighbours"]] = 1.0
+        lists = study.neighbour_mechanism.perturb(row, bits, users=np.array([raw["node"]]))
+    nodes = np.array([raw["node"]], dtype=np.int64)
+    return AnswerFormat(study).pack(Answers(nodes, features, labels, lists))[0]
+
+
+def make_study(schema: Schema, features: FeatureBudget, **rest: Any) -> Study:
+    """A study whose texts do not matter."""
+    texts = {"title": "Vectors", "purpose": "Déjà vu.", "operator": "privet developers", "eligible": "Nobody."}
+    times = {"opens": "2026-01-01T00:00:00Z", "closes": "2026-02-01T00:00:00Z"}
+    return Study(**{"nodes": 50, "schema": schema, "features": features, **texts, **times, **rest})
+
+
+def vectors() -> list[dict[str, Any]]:
+    """All of them; every call makes the same."""
+    return [_vector(random.Random(number), *case) for number, case in enumerate(_cases())]
+
+
+def _vector(chance: random.Random, study: Study, raw: dict[str, Any], first: list[int]) -> dict[str, Any]:
+    words = [*first, *(_word(chance) for _ in range(20_000))]
+    bits = ReplayedBits(words)
+    body = report(study, raw, bits)
+    stream = "".join(f"{word:016x}" for word in words[: bits.used])
+    manifest = study.canonical().decode()
+    return {"manifest": manifest, "id": study.id, "raw": raw, "words": stream, "used": bits.used, "body": body.hex()}
+
+
+def _word(chance: random.Random) -> int:
+    """A uniform word; every sixth is an extreme one, of which 0 is refused by almost every bound."""
+    if chance.random() < 1 / 6:
+        return chance.choice([0, 0, 1, LARGEST_WORD, LARGEST_WORD - 1, 1 << 63, (1 << 53) - 1])
+    return chance.getrandbits(64)
+
+
+def _cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
+    yield from _numeric_cases()
+    yield from _categorical_cases()
+    yield from _label_cases()
+    yield from _list_cases()
+
+
+def _numeric_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
+    chance = random.Random(7)
+    ranges = [(0.0, 1.0), (-1.0, 1.0), (0.1, 0.3), (-1e6, 2.5e7), (17.0, 17.125)]
+    for mechanism in ("multi-bit", "hds", "piecewise", "laplace"):
+        for epsilon in (0.01, 0.1, 0.5, 1.0, 1 / 3, 2.0, 3.7, 8.0):
+            for dimension, sample in ((1, None), (5, None), (5, 2), (5, 3), (12, 12), (40, 7)):
+                domains = [ranges[(i + dimension) % len(ranges)] for i in range(dimension)]
+                schema = Schema(tuple(Interval(low, high) for low, high in domains))
+                budget = FeatureBudget(mechanism=mechanism, epsilon=epsilon, sample=sample)
+                values = [_value(chance, low, high) for low, high in domains]
+                yield make_study(schema, budget), {"node": 3, "features": values}, []
+    mixed = Schema((Categories(7), Interval(-2.0, 2.0), Categories(2)))
+    budget = FeatureBudget(mechanism="hds", epsilon=2.0, sample=3)
+    yield make_study(mixed, budget), {"node": 0, "features": [6, 0.25, 1]}, []
+
+
+def _value(chance: random.Random, low: float, high: float) -> float:
+    inside = low + chance.random() * (high - low)
+    outside = chance.choice([low - 3.0, high + 1e-9, high + 1e9, math.nextafter(low, -math.inf)])
+    return chance.choice([inside, inside, inside, low, high, (low + high) / 2, outside])
+
+
+def _categorical_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
+    chance = random.Random(11)
+    for epsilon in (0.01, 0.3, 1.0, 2.0, 8.0):
+        for counts, sample in (((2,), None), ((2, 3, 5), 2), ((4,) * 9, 3), ((2, 200) * 4, 7), ((40_000, 2), 1)):
+            schema = Schema.categorical(counts)
+            budget = FeatureBudget(mechanism="sampled-response", epsilon=epsilon, sample=sample)
+            values = [chance.choice([chance.randrange(count), 0, count - 1, count + 4, -1]) for count in counts]
+            yield make_study(schema, budget), {"node": 1, "features": values}, []
+
+
+def _label_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
+    features = FeatureBudget(mechanism="multi-bit", epsilon=1.0)
+    for epsilon in (0.01, 0.5, 1.0, 4.0, 8.0):
+        for classes, label in ((2, 0), (2, 1), (7, 6), (129, 64), (40_000, 39_999)):
+            schema = Schema.numeric(3, low=0.0, high=1.0, classes=classes)
+            study = make_study(schema, features, labels=LabelBudget(epsilon=epsilon))
+            yield study, {"node": 2, "features": [0.0, 0.5, 1.0], "label": label}, []
+
+
+def _list_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
+    features = FeatureBudget(mechanism="multi-bit", epsilon=1.0, sample=1)
+    schema = Schema.numeric(1, low=0.0, high=1.0, classes=2, private_edges=True)
+    for epsilon in (0.01, 0.5, 1.0, 3.0, 5.0, 8.0):
+        for nodes, node, one_sided in ((2, 1, True), (30, 0, False), (30, 17, True), (400, 399, True), (400, 5, False)):
+            neighbours = sorted({0, nodes // 3, nodes // 2, nodes - 1} - {node})
+            budget = NeighbourBudget(epsilon=epsilon, one_sided=one_sided)
+            study = make_study(schema, features, nodes=nodes, neighbours=budget, labels=LabelBudget(epsilon=2.0))
+            yield study, {"node": node, "features": [0.75], "label": 1, "neighbours": neighbours}, []
+            yield study, {"node": node, "features": [0.75], "label": 1, "neighbours": []}, _doubtful_words(study)
+
+
+def _doubtful_words(study: Study) -> list[int]:
+    """Words whose first 53 bits leave two gaps possible, so that more bits must be drawn."""
+    mechanism = study.neighbour_mechanism
+    assert isinstance(mechanism, AdjacencyResponse)
+    keep = 1 - mechanism.odds.low / mechanism.odds.total
+    at_the_edge = [math.floor(keep**gap * (1 << 53)) for gap in (1, 2, 5, 9, 20)]
+    # The first two words are the feature's and the label's; a draw of 53 bits is the word modulo 2^53.
+    return [1 << 40, 1 << 50, *at_the_edge, 0, (1 << 53) - 1]
+
+
+if __name__ == "__main__":
+    made = vectors()
+    VECTORS.write_text("[\n" + ",\n".join(json.dumps(vector, sort_keys=True) for vector in made) + "\n]\n")
+    print(f"{len(made)} vectors, {VECTORS.stat().st_size:,} bytes")

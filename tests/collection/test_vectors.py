@@ -1,0 +1,69 @@
+"""The shared vectors: Python makes them (here), and so do Chromium and node (test_web.py and below)."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import privet.collection
+from privet.collection.answers import AnswerFormat
+from privet.collection.study import Study
+
+HERE = Path(__file__).parent
+WEB = Path(privet.collection.__file__).parent / "web"
+MAKER = runpy.run_path(str(HERE / "make_vectors.py"))
+VECTORS: list[dict[str, Any]] = json.loads((HERE / "vectors.json").read_text())
+
+NODE_PROGRAM = """
+import { readFileSync } from "node:fs";
+const [checker, vectors, folder] = process.argv.slice(-3);
+const { differences } = await import(checker);
+console.log(JSON.stringify(await differences(JSON.parse(readFileSync(vectors)), folder)));
+"""
+
+
+def test_python_makes_the_vectors() -> None:
+    for vector in VECTORS:
+        words = [int(vector["words"][i : i + 16], 16) for i in range(0, len(vector["words"]), 16)]
+        bits = MAKER["ReplayedBits"](words)
+        study = Study.from_bytes(vector["manifest"].encode())
+        body = MAKER["report"](study, vector["raw"], bits)
+        assert (study.id, body.hex(), bits.used) == (vector["id"], vector["body"], vector["used"])
+
+
+def test_a_collector_accepts_the_vectors() -> None:
+    for vector in VECTORS:
+        study = Study.from_bytes(vector["manifest"].encode())
+        answers = AnswerFormat(study).unpack([vector["raw"]["node"]], [bytes.fromhex(vector["body"])])
+        assert len(answers) == 1
+
+
+def test_the_vectors_are_those_of_their_maker() -> None:
+    assert MAKER["vectors"]() == VECTORS
+
+
+def test_the_vectors_force_rejections_and_refinements() -> None:
+    """Somewhere words are refused, and somewhere a gap needs more than its 53 bits."""
+    single = [v for v in VECTORS if "label" not in v["raw"] and len(v["raw"]["features"]) == 1]
+    assert any(v["used"] > 1 for v in single if '"multi-bit"' in v["manifest"])
+    lists = [v for v in VECTORS if v["raw"].get("neighbours") == []]
+    assert any(v["used"] > 2 + 16 for v in lists if json.loads(v["manifest"])["nodes"] == 2)
+
+
+def test_node_makes_the_vectors() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    arguments = [(HERE / "check_vectors.js").as_uri(), str(HERE / "vectors.json"), WEB.as_uri()]
+    command = [node, "--experimental-default-type=module", "--input-type=module", "-", *arguments]
+    done = subprocess.run(command, input=NODE_PROGRAM, capture_output=True, text=True, timeout=60)
+    if "bad option" in done.stderr:
+        pytest.skip("this node cannot load the modules as they are")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == []
