@@ -103,7 +103,8 @@ def _numeric_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
                 schema = Schema(tuple(Interval(low, high) for low, high in domains))
                 budget = FeatureBudget(mechanism=mechanism, epsilon=epsilon, sample=sample)
                 values = [_value(chance, low, high) for low, high in domains]
-                yield make_study(schema, budget), {"node": 3, "features": values}, []
+                refused = [0] if dimension == 1 else []
+                yield make_study(schema, budget), {"node": 3, "features": values}, refused
     mixed = Schema((Categories(7), Interval(-2.0, 2.0), Categories(2)))
     budget = FeatureBudget(mechanism="hds", epsilon=2.0, sample=3)
     yield make_study(mixed, budget), {"node": 0, "features": [6, 0.25, 1]}, []
