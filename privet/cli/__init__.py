@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 
 import typer
 
-from privet.cli import guarantees, measurements, results  # noqa: F401  (each registers its commands, in this order)
+# Each registers its commands, in this order.
+from privet.cli import guarantees, measurements, results, studies  # noqa: F401
 from privet.cli.app import app
 from privet.errors import PrivetError
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from privet.collection.study import Study
 from privet.errors import InvalidData
 
-__all__ = ["TOKEN_BYTES", "InvalidToken", "Tokens", "new_key"]
+__all__ = ["TOKEN_BYTES", "InvalidToken", "Tokens", "new_key", "node_of"]
 
 _NAMED = struct.Struct("<II")
 _TAG = 16
@@ -36,6 +36,14 @@ def new_key() -> bytes:
     return secrets.token_bytes(32)
 
 
+def node_of(token: str) -> int:
+    """The node that a token names, as its holder reads it; only the operator can tell whether it is signed."""
+    raw = _decode(token)
+    if len(raw) != TOKEN_BYTES:
+        raise InvalidToken("one of another length")
+    return int(_NAMED.unpack_from(raw)[0])
+
+
 @dataclass(frozen=True)
 class Tokens:
     """Issues and checks the tokens of one study."""
@@ -52,11 +60,7 @@ class Tokens:
 
     def check(self, token: str, revoked: Container[tuple[int, int]] = ()) -> int:
         """The node that a token speaks for."""
-        try:
-            raw = base64.b64decode(token.encode(), altchars=b"-_", validate=True)
-        except (ValueError, binascii.Error):
-            raise InvalidToken("another text") from None
-        return self.check_bytes(raw, revoked)
+        return self.check_bytes(_decode(token), revoked)
 
     def check_bytes(self, raw: bytes, revoked: Container[tuple[int, int]] = ()) -> int:
         """The same for the packed form."""
@@ -69,3 +73,10 @@ class Tokens:
 
     def _tag(self, named: bytes) -> bytes:
         return hmac.digest(self.key, bytes.fromhex(self.study.id) + named, "sha256")[:_TAG]
+
+
+def _decode(token: str) -> bytes:
+    try:
+        return base64.b64decode(token.encode(), altchars=b"-_", validate=True)
+    except (ValueError, binascii.Error):
+        raise InvalidToken("another text") from None

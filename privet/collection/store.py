@@ -1,0 +1,244 @@
+"""Where reports are kept: SQLite in WAL mode by default, PostgreSQL by URL.
+
+A report is acknowledged only after the transaction that holds it is on disk, and a node has one report for ever: the
+primary key (study, node) is what makes submission idempotent, whatever crashes in between.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.pool import StaticPool
+
+from privet.collection.answers import AnswerFormat, Answers
+from privet.collection.study import Study
+from privet.collection.tables import CONFLICTS, METADATA, MODELS, REJECTIONS, REPORTS, REVOKED, STUDIES
+from privet.errors import InvalidData, InvalidParameter
+
+__all__ = ["Outcome", "Store", "engine_for"]
+
+_FEW = 900  # SQLite's smallest limit on the parameters of a statement is 999
+_INSERT = {
+    "sqlite": "INSERT INTO reports (study, node, minute, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    "postgresql": (
+        "INSERT INTO reports (study, node, minute, body) SELECT %s, node, %s, body "
+        "FROM unnest(%s::integer[], %s::bytea[]) AS t(node, body) ON CONFLICT DO NOTHING RETURNING node"
+    ),
+}
+
+
+class Outcome(StrEnum):
+    """What became of a report: new, the same bytes as before, or refused because others are stored."""
+
+    STORED = "stored"
+    REPEATED = "repeated"
+    CONFLICT = "conflict"
+
+
+def engine_for(place: str | Path) -> sa.Engine:
+    """An engine for a file (SQLite) or a PostgreSQL URL."""
+    text = str(place)
+    if "://" not in text:
+        options: dict[str, Any] = {"poolclass": StaticPool} if text == ":memory:" else {}
+        engine = sa.create_engine(
+            f"sqlite:///{text}", connect_args={"timeout": 30, "check_same_thread": False}, **options
+        )
+        sa.event.listen(engine, "connect", _prepare_sqlite)
+        sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+        return engine
+    scheme = text.split("://", 1)[0]
+    if scheme not in ("postgresql", "postgresql+psycopg"):
+        raise InvalidParameter("store", "the study", "a file or a postgresql:// URL", f"{scheme}://")
+    return sa.create_engine("postgresql+psycopg://" + text.split("://", 1)[1], pool_pre_ping=True)
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    connection.isolation_level = None  # transactions begin where we say so
+    for setting in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000", "temp_store=MEMORY"):
+        connection.execute(f"PRAGMA {setting}")
+
+
+class Store:
+    """The reports of one study. Safe to use from several threads and, with PostgreSQL, from several processes."""
+
+    def __init__(self, engine: sa.Engine, study: Study) -> None:
+        self.study = study
+        self._engine = engine
+        try:
+            METADATA.create_all(engine)
+            with engine.begin() as connection:
+                self._number = self._enrol(connection)
+        except sa.exc.DBAPIError as error:
+            raise InvalidData("store", "a database that can be written", _first_line(error)) from None
+
+    @classmethod
+    def open(cls, place: str | Path, study: Study) -> Store:
+        """The store in a file or at a URL; it is made if it is not there."""
+        return cls(engine_for(place), study)
+
+    def insert(self, nodes: Sequence[int], bodies: Sequence[bytes], now: float | None = None) -> list[Outcome]:
+        """Store reports in one transaction. A node that has one keeps it; a different one is recorded and refused."""
+        minute = int((time.time() if now is None else now) // 60 * 60)
+        with self._engine.begin() as connection:
+            if self._engine.dialect.name == "postgresql":
+                return self._insert_returning(connection, nodes, bodies, minute)
+            return self._insert_counting(connection, nodes, bodies, minute)
+
+    def get(self, node: int) -> bytes | None:
+        """The stored body of a node."""
+        query = sa.select(REPORTS.c.body).where(REPORTS.c.study == self._number, REPORTS.c.node == node)
+        with self._engine.connect() as connection:
+            found = connection.execute(query).scalar()
+        return None if found is None else bytes(found)
+
+    def answers(self) -> Answers:
+        """Everything that was reported, validated again, by ascending node."""
+        query = sa.select(REPORTS.c.node, REPORTS.c.body).where(REPORTS.c.study == self._number)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(REPORTS.c.node)).all()
+        return AnswerFormat(self.study).unpack([node for node, _ in rows], [bytes(body) for _, body in rows])
+
+    def count(self) -> int:
+        """How many nodes have reported."""
+        return self._scalar(sa.select(sa.func.count()).where(REPORTS.c.study == self._number))
+
+    def conflicts(self) -> int:
+        """How many different second reports were refused."""
+        return self._scalar(sa.select(sa.func.count()).where(CONFLICTS.c.study == self._number))
+
+    def timeline(self) -> list[tuple[int, int]]:
+        """Reports by the minute in which they came (seconds since 1970)."""
+        query = sa.select(REPORTS.c.minute, sa.func.count()).where(REPORTS.c.study == self._number)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.group_by(REPORTS.c.minute).order_by(REPORTS.c.minute)).all()
+        return [(int(minute), int(count)) for minute, count in rows]
+
+    def reject(self, reasons: Mapping[str, int]) -> None:
+        """Count refused submissions by reason."""
+        if not reasons:
+            return
+        sql = (
+            "INSERT INTO rejections (study, reason, count) VALUES (:study, :reason, :count) "
+            "ON CONFLICT (study, reason) DO UPDATE SET count = rejections.count + excluded.count"
+        )
+        rows = [{"study": self._number, "reason": reason, "count": count} for reason, count in reasons.items()]
+        with self._engine.begin() as connection:
+            connection.execute(sa.text(sql), rows)
+
+    def rejections(self) -> dict[str, int]:
+        """Refused submissions by reason."""
+        query = sa.select(REJECTIONS.c.reason, REJECTIONS.c.count).where(REJECTIONS.c.study == self._number)
+        with self._engine.connect() as connection:
+            return {reason: int(count) for reason, count in connection.execute(query.order_by(REJECTIONS.c.reason))}
+
+    def revoke(self, node: int, serial: int) -> None:
+        """Refuse a token from now on; what it has reported stays."""
+        sql = "INSERT INTO revoked (study, node, serial) VALUES (:study, :node, :serial) ON CONFLICT DO NOTHING"
+        with self._engine.begin() as connection:
+            connection.execute(sa.text(sql), {"study": self._number, "node": node, "serial": serial})
+
+    def revoked(self) -> frozenset[tuple[int, int]]:
+        """The revoked (node, serial) pairs."""
+        query = sa.select(REVOKED.c.node, REVOKED.c.serial).where(REVOKED.c.study == self._number)
+        with self._engine.connect() as connection:
+            return frozenset((int(node), int(serial)) for node, serial in connection.execute(query))
+
+    def close(self) -> None:
+        """Accept no new reports, whatever the manifest's closing time."""
+        change = sa.update(STUDIES).where(STUDIES.c.number == self._number, STUDIES.c.closed.is_(None))
+        with self._engine.begin() as connection:
+            connection.execute(change.values(closed=int(time.time())))
+
+    def is_closed(self) -> bool:
+        """Whether the operator closed the study."""
+        query = sa.select(STUDIES.c.closed).where(STUDIES.c.number == self._number)
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar() is not None
+
+    def add_model(self, document: Mapping[str, Any]) -> None:
+        """Remember a trained model's name, system and metrics for the operator's page."""
+        with self._engine.begin() as connection:
+            connection.execute(sa.insert(MODELS).values(study=self._number, document=json.dumps(document)))
+
+    def models(self) -> list[dict[str, Any]]:
+        """The trained models, oldest first."""
+        query = sa.select(MODELS.c.document).where(MODELS.c.study == self._number).order_by(MODELS.c.number)
+        with self._engine.connect() as connection:
+            return [json.loads(document) for document in connection.execute(query).scalars()]
+
+    def dispose(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    def _enrol(self, connection: sa.Connection) -> int:
+        known = sa.select(STUDIES.c.number).where(STUDIES.c.id == self.study.id)
+        sql = "INSERT INTO studies (id, manifest) VALUES (:id, :manifest) ON CONFLICT DO NOTHING"
+        connection.execute(sa.text(sql), {"id": self.study.id, "manifest": self.study.canonical()})
+        return int(connection.execute(known).scalar_one())
+
+    def _insert_returning(
+        self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int
+    ) -> list[Outcome]:
+        parameters = (self._number, minute, list(nodes), list(bodies))
+        new = {int(node) for node in connection.exec_driver_sql(_INSERT["postgresql"], parameters).scalars()}
+        return self._sorted_out(connection, nodes, bodies, minute, new)
+
+    def _insert_counting(
+        self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int
+    ) -> list[Outcome]:
+        rows = [(self._number, node, minute, body) for node, body in zip(nodes, bodies, strict=True)]
+        # All are new almost always; only otherwise is it worth asking which are not. SQLite counts, but names none.
+        with connection.begin_nested() as attempt:
+            if connection.exec_driver_sql(_INSERT["sqlite"], rows).rowcount == len(rows):
+                return [Outcome.STORED] * len(rows)
+            attempt.rollback()
+        new = set(nodes) - set(self._stored(connection, nodes))
+        connection.exec_driver_sql(_INSERT["sqlite"], rows)
+        return self._sorted_out(connection, nodes, bodies, minute, new)
+
+    def _sorted_out(
+        self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int, new: set[int]
+    ) -> list[Outcome]:
+        if len(new) == len(nodes):
+            return [Outcome.STORED] * len(nodes)
+        stored = self._stored(connection, nodes)
+        outcomes = []
+        for node, body in zip(nodes, bodies, strict=True):
+            if stored[node] != body:
+                outcomes.append(Outcome.CONFLICT)
+            else:
+                outcomes.append(Outcome.STORED if node in new else Outcome.REPEATED)
+                new.discard(node)
+        refused = [
+            {"study": self._number, "node": node, "minute": minute, "digest": hashlib.sha256(body).digest()}
+            for node, body, outcome in zip(nodes, bodies, outcomes, strict=True)
+            if outcome is Outcome.CONFLICT
+        ]
+        if refused:
+            connection.execute(sa.insert(CONFLICTS), refused)
+        return outcomes
+
+    def _stored(self, connection: sa.Connection, nodes: Sequence[int]) -> dict[int, bytes]:
+        found: dict[int, bytes] = {}
+        distinct = sorted(set(nodes))
+        for start in range(0, len(distinct), _FEW):
+            query = sa.select(REPORTS.c.node, REPORTS.c.body).where(
+                REPORTS.c.study == self._number, REPORTS.c.node.in_(distinct[start : start + _FEW])
+            )
+            found.update((int(node), bytes(body)) for node, body in connection.execute(query))
+        return found
+
+    def _scalar(self, query: sa.Select[Any]) -> int:
+        with self._engine.connect() as connection:
+            return int(connection.execute(query).scalar_one())
+
+
+def _first_line(error: sa.exc.DBAPIError) -> str:
+    return str(error.orig).strip().splitlines()[0]
