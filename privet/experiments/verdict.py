@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = ["verdict"]
+__all__ = ["confidence_margin", "verdict"]
 
 
 def verdict(
@@ -28,7 +30,7 @@ def verdict(
     mean = float(differences.mean())
     if count < 2:
         return f"One seed cannot tell whether {subject} helped: {mean:+.1f} points against {against}; use --seeds 5."
-    margin = float(stats.t.ppf(0.975, count - 1)) * float(differences.std(ddof=1)) / math.sqrt(count)
+    margin = confidence_margin(differences)
     certainty = f"(95 % confidence, {count} seeds)"
     begin = subject[0].upper() + subject[1:]
     if mean > margin:
@@ -36,3 +38,13 @@ def verdict(
     if mean < -margin:
         return f"{begin} hurt: {-mean:.1f} +- {margin:.1f} points below {against} {certainty}."
     return f"{begin} do not help beyond noise: {mean:+.1f} +- {margin:.1f} points against {against} {certainty}."
+
+
+def confidence_margin(values: Sequence[float] | NDArray[np.float64], confidence: float = 0.95) -> float:
+    """Half the width of Student's interval for the mean of at least two values.
+
+    >>> round(confidence_margin([1.0, 2.0, 3.0]), 2)
+    2.48
+    """
+    spread = float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    return float(stats.t.ppf((1 + confidence) / 2, len(values) - 1)) * spread

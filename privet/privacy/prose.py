@@ -81,13 +81,13 @@ def as_markdown(document: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def at_most(figure: float) -> str:
-    """Four digits, never less than the figure.
+def at_most(figure: float, digits: int = 4) -> str:
+    """So many digits, never less than the figure.
 
     >>> at_most(0.90191), at_most(2.0), at_most(0.00087912)
     ('0.902', '2', '0.0008792')
     """
-    rounded = Context(prec=4, rounding=ROUND_CEILING).create_decimal(repr(float(figure)))
+    rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(float(figure)))
     return f"{float(rounded):g}"
 
 
@@ -131,8 +131,8 @@ def _promise(document: Mapping[str, Any]) -> list[str]:
         f"What is protected (the privacy unit) is the {document['privacy_unit']}{meaning}. The promise compares what "
         f"an observer sees in two cases (the adjacency): {document['adjacency']}.",
         f"{document['in_words']} This is the meaning of an epsilon of {at_most(epsilon)}, the privacy loss: the factor "
-        "is e, about 2.718, to the power of epsilon. An epsilon of 0 would reveal nothing at all, and a smaller one is a "
-        "stronger promise. " + _delta_words(delta),
+        "is e, about 2.718, to the power of epsilon. An epsilon of 0 would reveal nothing at all, and a smaller one is "
+        "a stronger promise. " + _delta_words(delta),
     ]
     if published is not None and published != epsilon:
         relation = "That claim is stronger than what holds" if published < epsilon else "What holds is stronger"
