@@ -12,6 +12,7 @@ from privet.estimation.labels import (
     overfits,
     propagated_reports,
 )
+from privet.estimation.missing import Completed, complete_from_neighbours
 from privet.estimation.structure import (
     ReportedPairs,
     Symmetrise,
@@ -23,6 +24,7 @@ from privet.estimation.structure import (
 
 __all__ = [
     "Beliefs",
+    "Completed",
     "MajorityLabels",
     "PosteriorLabels",
     "ReportedPairs",
@@ -32,6 +34,7 @@ __all__ = [
     "class_posterior",
     "closure_log_odds",
     "common_neighbours",
+    "complete_from_neighbours",
     "corrected_accuracy",
     "estimated_degrees",
     "forward_correction",

@@ -45,9 +45,9 @@ def class_affinity(
     sizes = np.bincount(labels[known], minlength=classes).astype(np.float64)
     both = known[pairs.sources] & known[pairs.targets]
     codes = labels[pairs.sources[both]] * classes + labels[pairs.targets[both]]
-    ayes = np.bincount(codes, pairs.ayes[both], classes**2).reshape(classes, classes)
-    meetings = (np.outer(sizes, sizes) - np.diag(sizes)) / 2
-    edges = np.maximum(pairs.count_edges((ayes + ayes.T) / 2, meetings), 0.0)
+    votes = np.bincount(codes, pairs.votes[both], classes**2).reshape(classes, classes)
+    meetings = pairs.pairs_between(labels, classes)
+    edges = np.maximum(pairs.count_edges((votes + votes.T) / 2, meetings), 0.0)
     shares = (sizes + 1) / (sizes + 1).sum()
     chance = np.outer(shares, shares)
     within = (np.trace(edges) + 1) / (edges.sum() + 2)

@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.data import Graph, Schema, Split
 from privet.errors import InvalidData, InvalidParameter
+from privet.estimation.missing import Completed, complete_from_neighbours
 from privet.mechanisms import (
     AdjacencyResponse,
     AffineFeatures,
@@ -37,6 +39,9 @@ class Collected:
     as ``label_reports``, row i from node ``labelled[i]``. Nothing here knows a test node's label.
 
     Private edges arrive as ``neighbours`` (and maybe ``degrees``), and ``graph`` is then made of these reports.
+
+    If not everybody answered, row i of ``features`` is from node ``respondents[i]``, and neighbour lists are from the
+    same nodes. Everybody else sent nothing, which is not the same as sending zeros: see :meth:`completed`.
     """
 
     graph: Graph
@@ -50,6 +55,7 @@ class Collected:
     edge_mechanism: AdjacencyResponse | None = None
     degrees: Reports | None = None
     degree_mechanism: DegreeResponse | None = None
+    respondents: NDArray[np.int64] | None = None
 
     @property
     def schema(self) -> Schema:
@@ -81,9 +87,31 @@ class Collected:
         seen[self.labelled] = self.label_reports.symbols[:, 0]
         return seen
 
-    def estimate(self) -> AffineFeatures:
-        """The unbiased estimate of everybody's features."""
+    def estimate(self, topology: sp.csr_array | None = None) -> AffineFeatures:
+        """The unbiased estimate of everybody's features; of who did not answer, that of the neighbours' mean.
+
+        Neighbours are those of ``topology`` where it is given and otherwise those of the graph.
+        """
+        return self.completed(topology).features
+
+    def completed(self, topology: sp.csr_array | None = None) -> Completed:
+        """The estimate, and whose reports each node's row of it comes from."""
+        reported = self.reported()
+        if self.respondents is None:
+            return Completed(reported, np.zeros(self.graph.num_nodes, dtype=np.int64))
+        adjacency = self.graph.adjacency if topology is None else topology
+        return complete_from_neighbours(reported, self.respondents, adjacency)
+
+    def reported(self) -> AffineFeatures:
+        """The unbiased estimate of the respondents' features, row by row as they were reported."""
         return self.feature_mechanism.estimate(self.features)
+
+    def answered(self) -> NDArray[np.bool_]:
+        """Which nodes sent a report."""
+        mask = np.full(self.graph.num_nodes, self.respondents is None)
+        if self.respondents is not None:
+            mask[self.respondents] = True
+        return mask
 
     def guarantee(self) -> Guarantee:
         """What every device was promised: features, with label or neighbour list together where those are private."""

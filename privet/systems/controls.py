@@ -26,6 +26,7 @@ __all__ = [
     "features_only",
     "label_propagation",
     "non_private",
+    "shuffled_reports",
     "structure_only",
     "without_information",
 ]
@@ -41,6 +42,15 @@ def without_information(graph: Graph) -> Graph:
 def structure_only(system: System, graph: Graph, bits: Bits, *, progress: bool = False) -> Fitted:
     """The system's own pipeline on reports that carry no information (epsilon 0 for the features)."""
     return system.fit(system.collect(without_information(graph), bits), progress=progress)
+
+
+def shuffled_reports(collected: Collected, seed: int) -> Collected:
+    """The same feature reports, dealt to the respondents at random: what the server holds if they say nothing of whom.
+
+    It stands for ``structure_only`` where nobody has the raw data. Labels, lists and who answered stay as they are.
+    """
+    order = np.random.default_rng(seed).permutation(len(collected.features))
+    return replace(collected, features=collected.features.take(order))
 
 
 def label_propagation(collected: Collected) -> Fitted:
@@ -72,10 +82,15 @@ def label_propagation(collected: Collected) -> Fitted:
 
 
 def features_only(collected: Collected, *, seed: int = 0, hidden_channels: int = 16, max_epochs: int = 200) -> Fitted:
-    """A perceptron on the reports without the graph; private labels through the transition matrix (forward loss)."""
-    features = LazyFeatures.from_affine(collected.estimate())
-    labels = torch.from_numpy(collected.seen_labels())
-    parts = [torch.from_numpy(part) & (labels >= 0) for part in (collected.train, collected.validation)]
+    """A perceptron on the reports without the graph; private labels through the transition matrix (forward loss).
+
+    It is trained on respondents; to it all others are alike, and get the prediction for the respondents' mean.
+    """
+    reported = collected.reported()
+    features = LazyFeatures.from_affine(reported)
+    chosen = slice(None) if collected.respondents is None else collected.respondents
+    labels = torch.from_numpy(collected.seen_labels()[chosen])
+    parts = [torch.from_numpy(part[chosen]) & (labels >= 0) for part in (collected.train, collected.validation)]
     classes = collected.schema.classes
     response = collected.label_mechanism
     transition = torch.eye(classes) if response is None else torch.from_numpy(response.transition).float()
@@ -93,9 +108,15 @@ def features_only(collected: Collected, *, seed: int = 0, hidden_channels: int =
         model, lambda m: negative_likelihood(m, parts[0]), lambda m: negative_likelihood(m, parts[1]), settings
     )
     with torch.no_grad():
-        probabilities = model(features).softmax(dim=1).numpy()
-    chosen = {"hidden_channels": hidden_channels, "max_epochs": max_epochs}
-    return Fitted("features_only", collected.guarantee(), probabilities, settings=chosen, best_epoch=result.best_epoch)
+        probabilities = model(features).softmax(dim=1)
+        if collected.respondents is not None:
+            mean = LazyFeatures.from_dense(torch.from_numpy(reported.mean()[None]).float())
+            everybody = model(mean).softmax(dim=1).repeat(collected.graph.num_nodes, 1)
+            probabilities = everybody.index_copy(0, torch.from_numpy(collected.respondents), probabilities)
+    used = {"hidden_channels": hidden_channels, "max_epochs": max_epochs}
+    return Fitted(
+        "features_only", collected.guarantee(), probabilities.numpy(), settings=used, best_epoch=result.best_epoch
+    )
 
 
 def non_private(system: System, graph: Graph, bits: Bits, *, progress: bool = False) -> Fitted:
@@ -117,7 +138,7 @@ class _Raw(Collected):
 
     raw: AffineFeatures
 
-    def estimate(self) -> AffineFeatures:
+    def reported(self) -> AffineFeatures:
         return self.raw
 
     def guarantee(self) -> Guarantee | None:  # type: ignore[override]

@@ -23,7 +23,7 @@ from torch.nn.functional import nll_loss
 from privet.data import Graph, Links, Schema, Split
 from privet.errors import InvalidData, InvalidParameter
 from privet.graph import LazyFeatures, pagerank_operator, pagerank_series
-from privet.graph.operators import GraphLike
+from privet.graph.operators import GraphLike, adjacency_of
 from privet.mechanisms import HDS, AffineFeatures, Bits, Laplace, Mechanism, MultiBit, Piecewise
 from privet.mechanisms.coordinates import CoordinateMechanism
 from privet.models import MLP, Activation, TrainingSettings, accuracy, seeded, train
@@ -120,8 +120,9 @@ class PrivGE(System):
         It is N x (d + 1), the propagated constant last, and not written out: ``.dense()`` or
         ``.rows(nodes).dense()`` do that.
         """
-        x = standardised(collected.estimate(), collected.schema, self.scale, self.centring)
-        operator = pagerank_operator(collected.graph if topology is None else topology, self.r)
+        edges = collected.graph.adjacency if topology is None else adjacency_of(topology)
+        x = standardised(collected.estimate(edges), collected.schema, self.scale, self.centring)
+        operator = pagerank_operator(edges, self.r)
         return pagerank_series(x, operator, self.alpha, tolerance=self.tolerance)
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:

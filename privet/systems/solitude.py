@@ -25,7 +25,7 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.estimation.beliefs import Beliefs, propagate_beliefs
 from privet.estimation.structure import ReportedPairs, Symmetrise, closure_log_odds, estimated_degrees, noisy_graph
 from privet.graph import LazyFeatures, gcn_operator, kprop
-from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, Mechanism, MultiBit
+from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, Mechanism, MultiBit, NeighbourReports
 from privet.models import GNN, TrainingResult, TrainingSettings, accuracy, seeded, train
 from privet.privacy import Guarantee
 from privet.systems.base import Collected, System, list_guarantee
@@ -153,10 +153,10 @@ class Solitude(System):
         lists, lengths = self.edge_mechanism(graph.num_nodes), self.degree_mechanism(graph.num_nodes)
         reports = lists.perturb(graph.adjacency, bits, max_entries=self.max_entries)
         degrees = None if lengths is None else lengths.perturb(self._list_lengths(graph), bits)
-        noisy = noisy_graph(ReportedPairs.from_reports(reports, lists), reports, self.symmetrise)
+        noisy = self.joined(reports, lists)
         # To everything that follows the noisy graph is the public one.
         open_schema = replace(graph.schema, private_edges=False)
-        public = replace(graph, adjacency=noisy, directed=self.symmetrise == "directed", schema=open_schema)
+        public = replace(graph, adjacency=noisy.adjacency, directed=noisy.directed, schema=open_schema)
         collected = super().collect(public, bits)
         closed = collected.graph.replace(schema=replace(graph.schema, private_edges=True))
         return replace(
@@ -167,6 +167,11 @@ class Solitude(System):
             degrees=degrees,
             degree_mechanism=lengths,
         )
+
+    def joined(self, reports: NeighbourReports, lists: AdjacencyResponse, *, some: bool = False) -> Graph:
+        """The noisy graph that the reports of all nodes, or of ``some``, make."""
+        pairs = ReportedPairs.from_reports(reports, lists, some=some)
+        return Graph(noisy_graph(pairs, reports, self.symmetrise), directed=self.symmetrise == "directed")
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Smooth the features, calibrate the graph, train: only reports and public labels are read."""
@@ -180,7 +185,7 @@ class Solitude(System):
         beliefs = None if pairs is None or self.calibration != "bayesian" else self._beliefs(collected, pairs)
         if pairs is not None and beliefs is not None:
             adjacency = _reweighted(adjacency, pairs.adjacency(beliefs.edges))
-        rectified = LazyFeatures.from_affine(collected.estimate())
+        rectified = LazyFeatures.from_affine(collected.estimate(adjacency))
         x = kprop(rectified, gcn_operator(adjacency, self_loops=False), self.feature_hops)
         x = x.planned(self.hidden_channels, self.max_epochs)
         with seeded(self.seed):
@@ -297,7 +302,8 @@ def count_noise(graph: Graph, collected: Collected) -> int:
 def _pairs(collected: Collected) -> ReportedPairs | None:
     if collected.neighbours is None or collected.edge_mechanism is None:
         return None
-    return ReportedPairs.from_reports(collected.neighbours, collected.edge_mechanism)
+    some = collected.respondents is not None
+    return ReportedPairs.from_reports(collected.neighbours, collected.edge_mechanism, some=some)
 
 
 def _reported_lengths(collected: Collected) -> tuple[NDArray[np.float64] | None, float]:
