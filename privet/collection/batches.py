@@ -25,8 +25,8 @@ def pack_batch(study_id: str, tokens: Sequence[bytes], bodies: Sequence[bytes]) 
     return _HEADER.pack(_MAGIC, bytes.fromhex(study_id), len(bodies)) + b"".join(tokens) + lengths + b"".join(bodies)
 
 
-def unpack_batch(data: bytes, study_id: str) -> tuple[list[bytes], list[bytes]]:
-    """The tokens and the bodies; a batch whose frame is damaged is refused whole."""
+def unpack_batch(data: bytes, study_id: str) -> tuple[bytes, list[bytes]]:
+    """The tokens, end to end, and the bodies; a batch whose frame is damaged is refused whole."""
     if len(data) < _HEADER.size:
         raise InvalidReports("batch", f"at least {_HEADER.size} bytes long", len(data))
     magic, study, count = _HEADER.unpack_from(data)
@@ -43,5 +43,4 @@ def unpack_batch(data: bytes, study_id: str) -> tuple[list[bytes], list[bytes]]:
     ends = list(accumulate(struct.unpack_from(f"<{count}I", data, first), initial=bodies))
     if ends[-1] != len(data):
         raise InvalidReports("batch", f"{ends[-1]} bytes long", len(data))
-    tokens = [data[i : i + TOKEN_BYTES] for i in range(_HEADER.size, first, TOKEN_BYTES)]
-    return tokens, [data[start:end] for start, end in pairwise(ends)]
+    return data[_HEADER.size : first], [data[start:end] for start, end in pairwise(ends)]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
 
 from privet.collection.answers import AnswerFormat
 from privet.collection.batches import MOST_REPORTS, unpack_batch
-from privet.collection.tokens import InvalidToken, Tokens
+from privet.collection.tokens import TOKEN_BYTES, InvalidToken, Tokens
 from privet.errors import InvalidReports
 
 __all__ = ["Batch", "Intake", "Refused", "Revoked"]
@@ -29,14 +29,14 @@ class Refused(Exception):
         self.status, self.reason, self.headers = status, reason, headers
 
 
-@dataclass
+@dataclass(frozen=True)
 class Batch:
     """Reports that may be stored, with the rows they came from, and the rows that are refused at once."""
 
-    nodes: list[int] = field(default_factory=list)
-    bodies: list[bytes] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
-    refused: list[tuple[int, Refused]] = field(default_factory=list)
+    nodes: list[int]
+    bodies: list[bytes]
+    rows: Sequence[int]
+    refused: list[tuple[int, Refused]]
 
 
 class Intake:
@@ -77,29 +77,40 @@ class Intake:
         if kind not in ("application/json", BATCH_TYPE):
             raise Refused(415, "media type", f"The Content-Type must be application/json or {BATCH_TYPE}.")
         data = await read_body(request, self.batch_bytes)
-        entries = self._packed(data) if kind == BATCH_TYPE else self._listed(data)
-        batch = Batch()
+        entries: Iterable[tuple[Any, Any]]
+        if kind == BATCH_TYPE:
+            tokens, bodies = self._packed(data)
+            nodes = self.tokens.check_many(tokens, revoked)
+            if nodes is not None:
+                return Batch(nodes, bodies, range(len(nodes)), [])
+            starts = range(0, len(tokens), TOKEN_BYTES)
+            entries = zip((tokens[start : start + TOKEN_BYTES] for start in starts), bodies, strict=True)
+        else:
+            entries = self._listed(data)
+        return self._one_by_one(entries, revoked)
+
+    def _one_by_one(self, entries: Iterable[tuple[Any, Any]], revoked: Revoked) -> Batch:
+        nodes, bodies, rows, refused = [], [], [], []
         for row, (token, report) in enumerate(entries):
             try:
                 packed = isinstance(token, bytes)
                 node = self.tokens.check_bytes(token, revoked) if packed else self.tokens.check(str(token), revoked)
-                batch.bodies.append(report if packed else self._from_json(report))
+                bodies.append(report if packed else self._from_json(report))
             except InvalidToken as error:
-                batch.refused.append((row, _unknown(error)))
+                refused.append((row, _unknown(error)))
                 continue
             except Refused as error:
-                batch.refused.append((row, error))
+                refused.append((row, error))
                 continue
-            batch.nodes.append(node)
-            batch.rows.append(row)
-        return batch
+            nodes.append(node)
+            rows.append(row)
+        return Batch(nodes, bodies, rows, refused)
 
-    def _packed(self, data: bytes) -> Iterator[tuple[Any, Any]]:
+    def _packed(self, data: bytes) -> tuple[bytes, list[bytes]]:
         try:
-            tokens, bodies = unpack_batch(data, self.study_id)
+            return unpack_batch(data, self.study_id)
         except InvalidReports as error:
             raise Refused(422, "invalid batch", str(error)) from None
-        return zip(tokens, bodies, strict=True)
 
     def _listed(self, data: bytes) -> list[tuple[Any, Any]]:
         document = read_object(data, {"study", "reports"})

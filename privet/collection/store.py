@@ -11,6 +11,8 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import cache
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +27,17 @@ from privet.errors import InvalidData, InvalidParameter
 __all__ = ["Outcome", "Store", "engine_for"]
 
 _FEW = 900  # SQLite's smallest limit on the parameters of a statement is 999
-_INSERT = {
-    "sqlite": "INSERT INTO reports (study, node, minute, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-    "postgresql": (
-        "INSERT INTO reports (study, node, minute, body) SELECT %s, node, %s, body "
-        "FROM unnest(%s::integer[], %s::bytea[]) AS t(node, body) ON CONFLICT DO NOTHING RETURNING node"
-    ),
-}
+_ROWS = 100  # of one INSERT
+_INSERT_POSTGRESQL = (
+    "INSERT INTO reports (study, node, minute, body) SELECT %s, node, %s, body "
+    "FROM unnest(%s::integer[], %s::bytea[]) AS t(node, body) ON CONFLICT DO NOTHING RETURNING node"
+)
+
+
+@cache
+def _insert_sqlite(rows: int) -> str:
+    values = ", ".join(f"(?1, ?{3 + 2 * row}, ?2, ?{4 + 2 * row})" for row in range(rows))
+    return f"INSERT INTO reports (study, node, minute, body) VALUES {values} ON CONFLICT DO NOTHING"
 
 
 class Outcome(StrEnum):
@@ -187,21 +193,35 @@ class Store:
         self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int
     ) -> list[Outcome]:
         parameters = (self._number, minute, list(nodes), list(bodies))
-        new = {int(node) for node in connection.exec_driver_sql(_INSERT["postgresql"], parameters).scalars()}
+        new = {int(node) for node in connection.exec_driver_sql(_INSERT_POSTGRESQL, parameters).scalars()}
         return self._sorted_out(connection, nodes, bodies, minute, new)
 
     def _insert_counting(
         self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int
     ) -> list[Outcome]:
-        rows = [(self._number, node, minute, body) for node, body in zip(nodes, bodies, strict=True)]
         # All are new almost always; only otherwise is it worth asking which are not. SQLite counts, but names none.
         with connection.begin_nested() as attempt:
-            if connection.exec_driver_sql(_INSERT["sqlite"], rows).rowcount == len(rows):
-                return [Outcome.STORED] * len(rows)
+            if self._insert_rows(connection, nodes, bodies, minute) == len(nodes):
+                return [Outcome.STORED] * len(nodes)
             attempt.rollback()
         new = set(nodes) - set(self._stored(connection, nodes))
-        connection.exec_driver_sql(_INSERT["sqlite"], rows)
+        self._insert_rows(connection, nodes, bodies, minute)
         return self._sorted_out(connection, nodes, bodies, minute, new)
+
+    def _insert_rows(
+        self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int
+    ) -> int:
+        """How many rows were new. Many rows a statement: sqlite3 lets go of the interpreter lock for each statement."""
+        count, whole = 0, len(nodes) - len(nodes) % _ROWS
+        for start in range(0, whole, _ROWS):
+            parameters: list[Any] = [self._number, minute, *repeat(None, 2 * _ROWS)]
+            parameters[2::2] = nodes[start : start + _ROWS]
+            parameters[3::2] = bodies[start : start + _ROWS]
+            count += connection.exec_driver_sql(_insert_sqlite(_ROWS), tuple(parameters)).rowcount
+        rest = zip(nodes[whole:], bodies[whole:], strict=True)
+        for node, body in rest:
+            count += connection.exec_driver_sql(_insert_sqlite(1), (self._number, minute, node, body)).rowcount
+        return count
 
     def _sorted_out(
         self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int, new: set[int]

@@ -7,6 +7,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from privet.collection.answers import AnswerFormat
 from privet.collection.store import Outcome, Store
@@ -86,17 +87,21 @@ class GroupWriter:
         return group
 
     def _write(self, group: list[_Pending]) -> list[Outcome | InvalidReports]:
-        nodes = [node for pending in group for node in pending.nodes]
-        bodies = [body for pending in group for body in pending.bodies]
-        results: list[Outcome | InvalidReports | None] = [None] * len(nodes)
+        nodes = list(chain.from_iterable(pending.nodes for pending in group))
+        bodies = list(chain.from_iterable(pending.bodies for pending in group))
         try:
             self._format.unpack(nodes, bodies)
+            return list(self._store.insert(nodes, bodies))
         except InvalidReports:
-            for row, (node, body) in enumerate(zip(nodes, bodies, strict=True)):
-                try:
-                    self._format.unpack([node], [body])
-                except InvalidReports as error:
-                    results[row] = error
+            return self._write_the_good(nodes, bodies)
+
+    def _write_the_good(self, nodes: list[int], bodies: list[bytes]) -> list[Outcome | InvalidReports]:
+        results: list[Outcome | InvalidReports | None] = [None] * len(nodes)
+        for row, (node, body) in enumerate(zip(nodes, bodies, strict=True)):
+            try:
+                self._format.unpack([node], [body])
+            except InvalidReports as error:
+                results[row] = error
         good = [row for row, result in enumerate(results) if result is None]
         outcomes = self._store.insert([nodes[row] for row in good], [bodies[row] for row in good]) if good else []
         for row, outcome in zip(good, outcomes, strict=True):
