@@ -82,7 +82,9 @@ def run(
 
 @app.command()
 def table(
-    name: Annotated[str, typer.Argument(metavar="ID", help="For example lpgnn-3; an unknown id lists them all.")],
+    name: Annotated[
+        str, typer.Argument(metavar="ID", help="For example lpgnn-3; 'list' names every id, 'all' measures them all.")
+    ],
     data: Data = None,
     seeds: Seeds = 5,
     only: Annotated[
@@ -95,6 +97,9 @@ def table(
         ),
     ] = None,
     controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only see that it runs: made-up graphs, one seed; no measurement (no data).")
+    ] = False,
     store: Annotated[Path, typer.Option(help="Directory of finished figures; an interrupted table goes on.")] = Path(
         "results"
     ),
@@ -104,10 +109,23 @@ def table(
     out: Annotated[Path | None, typer.Option(help="Write the table as JSON here.", show_default=False)] = None,
     as_json: AsJson = False,
 ) -> None:
-    """A published table beside our figures, the controls and the true epsilon. Resumable."""
-    from privet.experiments.commands import table_command
+    """A published table beside our figures, the controls and the true epsilon. Resumable.
 
-    table_command(name, data, seeds, only, condition, store, controls=controls, plot=plot, out=out, as_json=as_json)
+    With 'all', exit code 1 says that some tables failed; they are named at the end.
+    """
+    from privet.experiments.table_commands import all_tables_command, print_tables, refuse_for_all, table_command
+
+    if name == "list":
+        print_tables()
+    elif name == "all":
+        refuse_for_all(only=only, condition=condition, plot=plot)
+        if not all_tables_command(data, seeds, store, controls=controls, quick=quick, out=out, as_json=as_json):
+            raise typer.Exit(1)
+    else:
+        table_command(
+            name, data, seeds, only, condition, store, controls=controls, quick=quick, plot=plot, out=out,
+            as_json=as_json,
+        )  # fmt: skip
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""A table or figure of a paper: its cells, and what the paper prints in them."""
+"""A table or figure of a paper: its cells, and what the paper prints in them or says of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ __all__ = ["Cell", "PublishedTable"]
 class Cell:
     """One figure of a table: a system under some settings on a dataset, and what the paper prints (per cent).
 
-    ``paper`` is None where the paper prints nothing; ``available`` is False where the dataset cannot be had. In a plot
-    it stands ``at`` a place of the horizontal axis of a ``panel`` (of the dataset, if not named).
+    ``paper`` is None where the paper prints nothing; ``available`` is False where the dataset cannot be had.
+    ``protocol`` is what the evaluation does differently, such as a smaller ``label_rate``. In a plot the cell stands
+    ``at`` a place of the horizontal axis (called ``tick`` there, if not by its number), on the line of its ``series``,
+    in a ``panel`` (that of the dataset, if not named).
     """
 
     dataset: str
@@ -29,11 +31,16 @@ class Cell:
     available: bool = True
     at: float | None = None
     panel: str = ""
+    series: str = ""
+    tick: str = ""
+    protocol: dict[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A table of a paper; ``task`` is one of ``privet.experiments.tasks``."""
+    """A table of a paper; ``task`` is one of ``privet.experiments.tasks``, ``kinds`` those of its figures to measure
+    (all, if none is named). ``statement`` is what the paper says where it prints no numbers, ``remark`` our own word.
+    """
 
     name: str
     title: str
@@ -42,6 +49,8 @@ class PublishedTable:
     task: str = "nodes"
     remark: str = ""
     axis: str = "epsilon"
+    statement: str = ""
+    kinds: tuple[str, ...] = ()
 
     def only(self, datasets: Sequence[str] = (), condition: str | None = None) -> PublishedTable:
         """The cells of some datasets (all, if none is named) whose conditions match a pattern such as gin*."""

@@ -1,4 +1,4 @@
-"""What `privet run` and `privet table` do, behind the thin command line."""
+"""What `privet run` and `privet sweep` do, behind the thin command line."""
 
 from __future__ import annotations
 
@@ -10,20 +10,17 @@ from typing import Any
 from rich.console import Console
 
 from privet.data import Graph, group_columns, load
-from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidParameter
 from privet.experiments.choosing import system_for
-from privet.experiments.plots import check_format, plot_table
+from privet.experiments.outputs import check_writable
 from privet.experiments.presets import condition_for, prepared
-from privet.experiments.published import published_table
 from privet.experiments.runs import print_result, run_system, write_result
-from privet.experiments.store import Store
-from privet.experiments.tables import figure_progress, print_table, run_table
+from privet.experiments.tables import figure_progress
 from privet.experiments.tasks import TASKS, task_of
 from privet.experiments.tuning import tune as tune_system
 from privet.systems import System
 
-__all__ = ["parse_settings", "run_command", "table_command"]
+__all__ = ["load_dataset", "parse_settings", "run_command"]
 
 
 def run_command(
@@ -40,9 +37,9 @@ def run_command(
     as_json: bool,
 ) -> None:
     """Build the system from its preset and the options, perhaps tune it, measure, print and write."""
-    _check_writable(out)
+    check_writable(out)
     system = system_for(name, Path(dataset).stem, settings, condition_for(name, settings))
-    graph = _load(dataset, root)
+    graph = load_dataset(dataset, root)
     graph = prepared(graph, name, Path(dataset).stem) if group is None else group_columns(graph, group)
     messages = Console(stderr=True)
     tuning: list[dict[str, Any]] = []
@@ -83,36 +80,8 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
     return settings
 
 
-def table_command(
-    name: str,
-    root: Path | None,
-    seeds: int,
-    only: str | None,
-    condition: str | None,
-    store: Path,
-    *,
-    controls: bool,
-    plot: Path | None,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """Measure what the store does not have yet, print the table, perhaps write and draw it."""
-    _check_writable(out)
-    _check_writable(plot)
-    if plot is not None:
-        check_format(plot)
-    table = published_table(name).only(only.split(",") if only else (), condition)
-    show = Console(stderr=True).is_terminal
-    result = run_table(table, root, seeds, Store(store), controls=controls, show_progress=show)
-    if out is not None:
-        with atomic_file(out) as file:
-            file.write_text(json.dumps(result, indent=2, sort_keys=True) + "\n")
-    if plot is not None:
-        plot_table(result, plot)
-    print(json.dumps(result)) if as_json else print_table(result)
-
-
-def _load(dataset: str, root: Path | None) -> Graph:
+def load_dataset(dataset: str, root: Path | None) -> Graph:
+    """A graph with features and labels: privet's own, the user's, or one of PyTorch Geometric's."""
     if dataset.startswith("pyg:"):
         from privet.graph import load_pyg
 
@@ -121,19 +90,6 @@ def _load(dataset: str, root: Path | None) -> Graph:
     if graph.features is None or graph.labels is None:
         raise InvalidData(f"dataset {dataset}", "with features and labels", "one without")
     return graph
-
-
-def _check_writable(out: Path | None) -> None:
-    """A run of an hour should not end with a path that cannot be written."""
-    if out is None:
-        return
-    if out.is_dir():
-        raise InvalidParameter("file to write", "privet", "a file name, such as result.json", f"the directory {out}")
-    if not out.parent.is_dir():
-        raise InvalidParameter("file to write", "privet", "in an existing directory", str(out.parent))
-    with atomic_file(out.with_name(out.name + ".check")) as probe:
-        probe.write_text("")
-    out.with_name(out.name + ".check").unlink()
 
 
 def _differences(system: Any, trials: list[dict[str, Any]]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from privet.data import Graph, split_nodes
+from privet.data import Graph, label_rate, split_nodes
 from privet.errors import InvalidParameter
 from privet.experiments.per_class import by_class
 from privet.mechanisms import SeededBits
@@ -23,9 +23,10 @@ EDGE_KINDS = ("private", "noisy_graph", "lpgnn_noisy", "structure_only", "featur
 Measurement = dict[str, float]
 
 
-def seeded_split(graph: Graph, seed: int) -> Graph:
-    """The papers' random 50/25/25 split of the nodes."""
-    return graph.replace(split=split_nodes(graph, 0.5, 0.25, seed=seed))
+def seeded_split(graph: Graph, seed: int, labelled: float = 0.5) -> Graph:
+    """The papers' random 50/25/25 split of the nodes; with fewer ``labelled`` ones, the same without the others."""
+    split = split_nodes(graph, 0.5, 0.25, seed=seed)
+    return graph.replace(split=split if labelled == 0.5 else label_rate(split, labelled / 0.5, seed=seed))
 
 
 def measure(kind: str, system: System, graph: Graph, seed: int, *, progress: bool = False) -> Measurement:

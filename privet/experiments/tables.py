@@ -17,11 +17,13 @@ from rich.table import Table
 import privet
 from privet.data import Graph, load
 from privet.experiments.choosing import system_for
+from privet.experiments.made_graphs import MADE
 from privet.experiments.measure import summary
 from privet.experiments.presets import prepared
 from privet.experiments.published import Cell, PublishedTable
+from privet.experiments.quick import NO_MEASUREMENT, shrunk, stand_in, thinned
 from privet.experiments.store import Store
-from privet.experiments.tasks import KIND_TITLES, TASKS
+from privet.experiments.tasks import KIND_TITLES, TASKS, Task
 from privet.systems import AnySystem
 
 __all__ = ["figure_progress", "print_table", "run_table"]
@@ -35,27 +37,39 @@ def run_table(
     *,
     controls: bool = True,
     show_progress: bool = True,
+    quick: bool = False,
 ) -> dict[str, Any]:
-    """Measure every available cell; a figure that the store has is not computed again."""
-    cells = table.cells
+    """Measure every available cell; a figure that the store has is not computed again.
+
+    A ``quick`` run has one seed, few cells, a made-up graph for each dataset and hardly any training.
+    """
+    if quick:
+        table, seeds = thinned(table), 1
     task = TASKS[table.task]
-    kinds = task.kinds if controls else task.kinds[:1]
-    jobs = [(cell, seed, kind) for cell in cells if cell.available for seed in range(seeds) for kind in kinds]
+    kinds = (table.kinds or task.kinds) if controls else task.kinds[:1]
+    jobs = [(cell, seed, kind) for cell in table.cells if cell.available for seed in range(seeds) for kind in kinds]
     figures: dict[tuple[int, str], list[float]] = {}
 
     @cache
     def graph_of(dataset: str) -> Graph:
-        return prepared(load(dataset, root), table.system, dataset)
+        if dataset in MADE:
+            return MADE[dataset]()
+        graph = stand_in(dataset) if quick else load(dataset, root)
+        return prepared(graph, table.system, dataset)
+
+    def system_of(cell: Cell) -> AnySystem:
+        system = system_for(table.system, cell.dataset, cell.settings, cell.condition)
+        return shrunk(system) if quick else system
 
     with figure_progress(len(jobs), show=show_progress) as advance:
         for cell, seed, kind in jobs:
-            system = task.subject(kind, system_for(table.system, cell.dataset, cell.settings, cell.condition))
-            key = _key(table, cell.dataset, system, seed, kind)
+            system = task.subject(kind, system_of(cell))
+            key = _key(table, cell, system, seed, kind)
 
             def work(
                 cell: Cell = cell, system: AnySystem = system, seed: int = seed, kind: str = kind
             ) -> dict[str, Any]:
-                return dict(task.measure(kind, system, graph_of(cell.dataset), seed))
+                return dict(task.measure(kind, system, graph_of(cell.dataset), seed, **cell.protocol))
 
             found = store.compute(key, work)
             figures.setdefault((id(cell), kind), []).append(found["test"])
@@ -63,22 +77,25 @@ def run_table(
     return {
         "table": table.name,
         "title": table.title,
+        "statement": table.statement,
         "remark": table.remark,
         "task": table.task,
         "metric": task.metric,
         "axis": table.axis,
         "seeds": seeds,
+        "quick": quick,
         "version": privet.__version__,
-        "cells": [_row(table, cell, kinds, figures, graph_of) for cell in cells],
+        "cells": [_row(cell, kinds, figures, task, system_of, graph_of) for cell in table.cells],
     }
 
 
-def _key(table: PublishedTable, dataset: str, system: AnySystem, seed: int, kind: str) -> dict[str, Any]:
+def _key(table: PublishedTable, cell: Cell, system: AnySystem, seed: int, kind: str) -> dict[str, Any]:
     settings = {name: _finite(value) for name, value in {**system.settings(), "seed": seed}.items()}
-    return {
-        "task": table.task, "system": system.name, "dataset": dataset, "settings": settings, "kind": kind,
+    key = {
+        "task": table.task, "system": system.name, "dataset": cell.dataset, "settings": settings, "kind": kind,
         "version": privet.__version__,
     }  # fmt: skip
+    return {**key, "protocol": cell.protocol} if cell.protocol else key
 
 
 def _finite(value: Any) -> Any:
@@ -86,22 +103,27 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _row(table: PublishedTable, cell: Cell, kinds: Sequence[str], figures: Any, graph_of: Any) -> dict[str, Any]:
+def _row(
+    cell: Cell,
+    kinds: Sequence[str],
+    figures: dict[tuple[int, str], list[float]],
+    task: Task,
+    system_of: Callable[[Cell], AnySystem],
+    graph_of: Callable[[str], Graph],
+) -> dict[str, Any]:
     row = {
         "dataset": cell.dataset, "condition": cell.label, "paper": cell.paper, "paper_std": cell.paper_std,
-        "panel": cell.panel or cell.dataset, "at": cell.at,
+        "panel": cell.panel or cell.dataset, "series": cell.series, "at": cell.at, "tick": cell.tick,
     }  # fmt: skip
     if not cell.available:
         return {**row, "measured": None}
-    system = system_for(table.system, cell.dataset, cell.settings, cell.condition)
-    guarantee = system.promise(graph_of(cell.dataset))
-    factor = TASKS[table.task].factor
-    ours = summary(figures[id(cell), "private"], factor)
+    guarantee = system_of(cell).promise(graph_of(cell.dataset))
+    ours = summary(figures[id(cell), "private"], task.factor)
     return {
         **row,
         "measured": ours,
         "difference": None if cell.paper is None else round(float(ours["mean"]), 1) - cell.paper,  # type: ignore[arg-type]
-        "controls": {kind: summary(figures[id(cell), kind], factor) for kind in kinds[1:]},
+        "controls": {kind: summary(figures[id(cell), kind], task.factor) for kind in kinds[1:]},
         "guarantee": None if guarantee is None else guarantee.to_dict(),
     }
 
@@ -110,11 +132,8 @@ def print_table(result: dict[str, Any]) -> None:
     """Paper, ours, controls and true epsilon side by side."""
     console, printed = Console(), TASKS[result["task"]].printed
     shown: dict[str, Any] = next((row["controls"] for row in result["cells"] if row["measured"]), {})
-    table = Table(
-        title=f"{result['title']} ({result['metric']}, {result['seeds']} seeds)",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-    )
+    seeds = "one seed" if result["seeds"] == 1 else f"{result['seeds']} seeds"
+    table = Table(title=f"{result['title']} ({result['metric']}, {seeds})", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("dataset", no_wrap=True)
     table.add_column("condition")
     for column in ("true eps", "paper", "ours", *(KIND_TITLES[kind][0] for kind in shown)):
@@ -124,26 +143,25 @@ def print_table(result: dict[str, Any]) -> None:
         if row["measured"] is None:
             table.add_row(row["dataset"], row["condition"], "", paper, "not measured")
             continue
-        ours = row["measured"]
-        colour = "" if row["difference"] is None else "[green]" if row["difference"] >= -1e-9 else "[red]"
+        ours, judged = row["measured"], row["difference"] is not None and not result["quick"]
+        colour = "" if not judged else "[green]" if row["difference"] >= -1e-9 else "[red]"
+        spread = f" +- {printed(ours['std'])}" if result["seeds"] > 1 else ""
         controls = [printed(figures["mean"]) for figures in row["controls"].values()]
         epsilon = "none" if row["guarantee"] is None else f"{row['guarantee']['epsilon']:.4g}"
-        table.add_row(
-            row["dataset"],
-            row["condition"],
-            epsilon,
-            paper,
-            f"{colour}{printed(ours['mean'])} +- {printed(ours['std'])}",
-            *controls,
-        )
+        figure = f"{colour}{printed(ours['mean'])}{spread}"
+        table.add_row(row["dataset"], row["condition"], epsilon, paper, figure, *controls)
     console.print(table)
     if shown:
         console.print("; ".join(": ".join(KIND_TITLES[kind]) for kind in shown) + ".")
+    if result["statement"]:
+        console.print(f"The paper says: {result['statement']}")
     if result["remark"]:
         console.print(result["remark"])
     missing = [row for row in result["cells"] if row["measured"] is None]
     if missing:
         console.print("Not measured: " + ", ".join(sorted({row["dataset"] for row in missing})) + " cannot be had.")
+    if result["quick"]:
+        console.print(f"[bold]{NO_MEASUREMENT}[/]")
 
 
 @contextmanager

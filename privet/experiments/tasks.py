@@ -7,10 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from privet.data import Graph
-from privet.experiments.central import BASELINE_KINDS, CENTRAL_KINDS, central_subject, measure_central
+from privet.experiments.canaries import CANARY_KINDS, measure_canaries
+from privet.experiments.central import (
+    BASELINE_KINDS,
+    CENTRAL_KINDS,
+    PRECISION_KINDS,
+    central_subject,
+    measure_central,
+    measure_precision,
+)
 from privet.experiments.estimation_error import ESTIMATION_KINDS, measure_estimation
+from privet.experiments.impact import measure_impact
 from privet.experiments.links import LINK_KINDS, measure_links
 from privet.experiments.measure import EDGE_KINDS, KINDS, Measurement, measure, seeded_split
+from privet.experiments.variance import VARIANCE_KINDS, measure_variance
 from privet.systems import CENTRAL_SYSTEMS, AnySystem, HeterPoisson, System
 
 __all__ = ["KIND_TITLES", "TASKS", "Task", "task_of"]
@@ -30,6 +40,13 @@ KIND_TITLES = {
     "one_bit": ("1-bit", "the 1-bit mechanism"),
     "analytic_gaussian": ("Gaussian", "the analytic Gaussian mechanism"),
     "mean_aggregator": ("mean agg.", "the mean aggregator instead of GCN's"),
+    "square_wave_unbiased": ("SW unbiased", "the square wave's output made unbiased"),
+    "piecewise": ("piecewise", "the piecewise mechanism"),
+    "multi_bit": ("multi-bit", "the multi-bit mechanism"),
+    "laplace": ("Laplace", "the Laplace mechanism"),
+    "overlap": ("kept", "centres kept in the sub-graphs of others, with the noise that this needs"),
+    "embedding_bound": ("bound", "Theorem 3's bound for private embeddings"),
+    "sml_projection": ("SML, paper's", "SML noise seen along the canary only, as the paper audits it"),
 }
 """What a figure beside the system's own is called: in a narrow column, and in words."""
 
@@ -37,14 +54,14 @@ KIND_TITLES = {
 @dataclass(frozen=True)
 class Task:
     """Its name and metric, the ``kinds`` of figure (the system itself first, then what it is compared with), one
-    ``measure(kind, system, graph, seed)`` for all of them, the ``questions`` that a run answers (which kind it is
-    compared with, and whose worth that shows), the ``subject`` whose settings decide a figure (so that equal ones are
-    measured once), and the ``factor`` at which figures are printed."""
+    ``measure(kind, system, graph, seed, **protocol)`` for all of them, the ``questions`` that a run answers (which kind
+    it is compared with, and whose worth that shows), the ``subject`` whose settings decide a figure (so that equal ones
+    are measured once), and the ``factor`` at which figures are printed."""
 
     title: str
     metric: str
     kinds: tuple[str, ...]
-    measure: Callable[[str, Any, Graph, int], Measurement]
+    measure: Callable[..., Measurement]
     questions: tuple[tuple[str, str], ...] = ()
     subject: Callable[[str, Any], AnySystem] = lambda kind, system: system
     factor: float = 100.0
@@ -59,8 +76,8 @@ def _local_subject(kind: str, system: System) -> System:
     return replace(system, epsilon_features=1.0) if kind in ("structure_only", "non_private") else system
 
 
-def _nodes(kind: str, system: System, graph: Graph, seed: int) -> Measurement:
-    return measure(kind, system, seeded_split(graph, seed), seed)
+def _nodes(kind: str, system: System, graph: Graph, seed: int, label_rate: float = 0.5) -> Measurement:
+    return measure(kind, system, seeded_split(graph, seed, label_rate), seed)
 
 
 _FEATURES = ("structure_only", "the private features")
@@ -77,6 +94,22 @@ TASKS = {
     ),
     "node-level-noise": Task(
         "node classification, central model", "accuracy (%)", ("private", "sml"), measure_central, (), central_subject
+    ),
+    "node-level-overlap": Task(
+        "node classification, central model",
+        "accuracy (%)",
+        ("private", "overlap"),
+        measure_central,
+        (),
+        central_subject,
+    ),
+    "node-level-precision": Task(
+        "node classification, central model",
+        "precision (%)",
+        PRECISION_KINDS,
+        measure_precision,
+        (),
+        central_subject,
     ),
     "node-level-baseline": Task(
         "node classification, central model",
@@ -101,6 +134,11 @@ TASKS = {
         ESTIMATION_KINDS,
         measure_estimation,
         factor=1.0,
+    ),
+    "variance": Task("estimation of one feature", "worst-case variance", VARIANCE_KINDS, measure_variance, factor=1.0),
+    "impact": Task("gradients", "change of the gradient", ("private",), measure_impact, factor=1.0),
+    "canaries": Task(
+        "audit and attack, central model", "epsilon, or accuracy (%)", CANARY_KINDS, measure_canaries, factor=1.0
     ),
 }
 
