@@ -48,6 +48,11 @@ def class_affinity(
     votes = np.bincount(codes, pairs.votes[both], classes**2).reshape(classes, classes)
     meetings = pairs.pairs_between(labels, classes)
     edges = np.maximum(pairs.count_edges((votes + votes.T) / 2, meetings), 0.0)
+    everybody = (np.outer(sizes, sizes) - np.diag(sizes)) / 2
+    # Classes answer to different degrees: their edges are scaled from the pairs asked about to all of them.
+    overall = edges.sum() / max(meetings.sum(), 1.0)
+    scale = np.divide(everybody, meetings, out=np.ones_like(meetings), where=meetings > 0)
+    edges = np.where(meetings > 0, edges * scale, overall * everybody)
     shares = (sizes + 1) / (sizes + 1).sum()
     chance = np.outer(shares, shares)
     within = (np.trace(edges) + 1) / (edges.sum() + 2)
