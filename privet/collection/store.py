@@ -192,7 +192,9 @@ class Store:
     def _insert_returning(
         self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int
     ) -> list[Outcome]:
-        parameters = (self._number, minute, list(nodes), list(bodies))
+        # By node, so that two collectors that store the same nodes wait for each other instead of locking up.
+        order = sorted(range(len(nodes)), key=nodes.__getitem__)
+        parameters = (self._number, minute, [nodes[row] for row in order], [bodies[row] for row in order])
         new = {int(node) for node in connection.exec_driver_sql(_INSERT_POSTGRESQL, parameters).scalars()}
         return self._sorted_out(connection, nodes, bodies, minute, new)
 

@@ -1,0 +1,37 @@
+"""Stores of both kinds, and a live collector."""
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the collection extra is not installed")
+
+from simulated_studies import free_port, make_study, start_collector, store_place
+
+from privet.collection.folder import StudyFolder
+from privet.collection.store import Store
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request, tmp_path, study):
+    opened = Store.open(store_place(request.param, tmp_path), study)
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def folder(tmp_path, study):
+    return StudyFolder.create(tmp_path / "study", study)
+
+
+@pytest.fixture
+def live(folder):
+    """A running collector without a rate limit: its address and its study's folder."""
+    port = free_port()
+    process = start_collector(folder, port, "--rate-limit", "0")
+    yield f"http://127.0.0.1:{port}", folder
+    process.terminate()
+    process.communicate(timeout=20)

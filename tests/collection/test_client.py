@@ -1,0 +1,78 @@
+"""The device's network: patient with a server that is away, and deaf to redirections."""
+
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from privet.collection.client import Collector, NotDelivered
+from privet.collection.participant import Reply
+from privet.errors import InvalidParameter
+
+
+@pytest.fixture
+def scripted():
+    """A server that gives the statuses in its list, in order, and remembers what it was sent."""
+    script, seen = [], []
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self):
+            length = int(self.headers.get("Content-Length") or 0)
+            seen.append((self.path, self.headers.get("Authorization"), self.rfile.read(length)))
+            status = script.pop(0)
+            body = b'{"error": "No."}'
+            self.send_response(status)
+            if status == 302:
+                self.send_header("Location", "/elsewhere")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = answer  # noqa: N815  (names of the standard library)
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", script, seen
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_it_tries_again_with_the_same_bytes(scripted, study):
+    url, script, seen = scripted
+    waits = []
+    script += [503, 429, 500, 201]
+    assert Collector(url, sleep=waits.append).send(Reply(study, b"body"), "token") == "stored"
+    assert seen == [("/reports", "Bearer token", bytes.fromhex(study.id) + b"body")] * 4
+    assert len(waits) == 3
+    assert all(0 < wait <= 60 for wait in waits)
+
+
+def test_it_tells_why_a_report_was_refused(scripted, study):
+    url, script, _ = scripted
+    script += [409]
+    with pytest.raises(NotDelivered, match=r"Got 409 \(No\.\)"):
+        Collector(url).send(Reply(study, b"body"), "token")
+
+
+def test_it_follows_no_redirection(scripted, study):
+    url, script, seen = scripted
+    script += [302]
+    with pytest.raises(NotDelivered, match="302"):
+        Collector(url).send(Reply(study, b"body"), "token")
+    assert len(seen) == 1
+
+
+def test_it_gives_up_in_one_sentence(study):
+    with pytest.raises(NotDelivered, match="after 3 attempts instead; what was made is kept"):
+        Collector("http://127.0.0.1:9", attempts=3, sleep=lambda _: None).manifest()
+
+
+@pytest.mark.parametrize("url", ["ftp://host", "host:80", "", "http://"])
+def test_other_addresses_are_refused(url):
+    with pytest.raises(InvalidParameter, match="address"):
+        Collector(url)

@@ -1,0 +1,123 @@
+"""Both stores: a node has one report for ever."""
+
+import threading
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from simulated_studies import make_study, simulated, store_place
+
+from privet.collection.answers import AnswerFormat
+from privet.collection.store import Outcome, Store
+from privet.errors import InvalidData, InvalidParameter
+
+STORED, REPEATED, CONFLICT = Outcome.STORED, Outcome.REPEATED, Outcome.CONFLICT
+
+
+def test_new_repeated_and_different(store):
+    assert store.insert([1, 2], [b"a", b"b"]) == [STORED, STORED]
+    assert store.insert([2, 1, 3], [b"b", b"x", b"c"]) == [REPEATED, CONFLICT, STORED]
+    assert store.insert([4, 4, 4], [b"d", b"d", b"e"]) == [STORED, REPEATED, CONFLICT]
+    assert [store.get(node) for node in (1, 2, 3, 4, 5)] == [b"a", b"b", b"c", b"d", None]
+    assert (store.count(), store.conflicts()) == (4, 2)
+    assert sum(count for _, count in store.timeline()) == 4
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 400), st.binary(max_size=2)), max_size=250), max_size=4))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_like_a_dictionary(tmp_path_factory, batches):
+    store = Store.open(":memory:", make_study())
+    kept: dict[int, bytes] = {}
+    for batch in batches:
+        if not batch:
+            continue
+        expected = []
+        for node, body in batch:
+            known = kept.setdefault(node, body)
+            expected.append(CONFLICT if known != body else None)
+        outcomes = store.insert([node for node, _ in batch], [body for _, body in batch])
+        assert [outcome if outcome is CONFLICT else None for outcome in outcomes] == expected
+    assert {node: store.get(node) for node in kept} == kept
+    assert store.count() == len(kept)
+    store.dispose()
+
+
+def test_answers_come_back_by_node(store, study):
+    answers = simulated(study, 0, count=250)
+    form = AnswerFormat(study)
+    store.insert(answers.nodes.tolist(), form.pack(answers))
+    found = store.answers()
+    order = np.argsort(answers.nodes)
+    assert found.nodes.tolist() == answers.nodes[order].tolist()
+    assert found.features == answers.features.take(order)
+
+
+def test_studies_share_a_store_and_nothing_else(store):
+    other = Store(store._engine, make_study())
+    store.insert([1], [b"mine"])
+    other.insert([1], [b"theirs"])
+    other.revoke(1, 0)
+    other.close()
+    other.reject({"token": 2})
+    assert (store.get(1), store.count(), store.is_closed()) == (b"mine", 1, False)
+    assert (store.revoked(), store.rejections()) == (frozenset(), {})
+
+
+def test_what_else_is_remembered(store):
+    store.reject({"token": 2, "not JSON": 1})
+    store.reject({"token": 3})
+    assert store.rejections() == {"not JSON": 1, "token": 5}
+    store.revoke(7, 0)
+    store.revoke(7, 0)
+    assert store.revoked() == {(7, 0)}
+    store.add_model({"name": "m", "metrics": {"accuracy": 0.5}})
+    assert store.models() == [{"name": "m", "metrics": {"accuracy": 0.5}}]
+    assert not store.is_closed()
+    store.close()
+    assert store.is_closed()
+
+
+def test_opened_again_it_holds_the_same(store, study):
+    store.insert([1], [b"a"])
+    again = Store(store._engine, study)
+    assert again.insert([1], [b"a"]) == [REPEATED]
+
+
+def test_a_failed_transaction_leaves_nothing(store):
+    with pytest.raises(sa.exc.DBAPIError):
+        store.insert([1, 2], [b"a", None])
+    assert store.count() == 0
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_two_writers_at_once_store_a_node_once(kind, tmp_path, study):
+    stores = [Store.open(store_place(kind, tmp_path), study) for _ in range(2)]
+    outcomes = [[], []]
+
+    def write(which):
+        for node in range(100):
+            outcomes[which] += stores[which].insert([node], [bytes([which])])
+
+    threads = [threading.Thread(target=write, args=(which,)) for which in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [sorted(pair) for pair in zip(*outcomes, strict=True)] == [[CONFLICT, STORED]] * 100
+    assert stores[0].conflicts() == 100
+    for each in stores:
+        each.dispose()
+
+
+def test_a_store_that_cannot_be_is_refused(study, tmp_path):
+    with pytest.raises(InvalidParameter, match="postgresql"):
+        Store.open("mysql://somewhere/x", study)
+    with pytest.raises(InvalidData, match="can be written"):
+        Store.open(tmp_path / "no" / "such" / "place.sqlite", study)
+    with pytest.raises(InvalidData, match="can be written"):
+        Store.open("postgresql://nobody@127.0.0.1:1/none", study)
+    (tmp_path / "text").write_text("this is no database, but a text that is long enough")
+    with pytest.raises(InvalidData, match="can be written"):
+        Store.open(tmp_path / "text", study)

@@ -1,0 +1,118 @@
+"""The manifest: one canonical form, one id, and one sentence for whatever is wrong."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from simulated_studies import make_study
+
+from privet.collection.study import Study
+from privet.data import Schema
+from privet.errors import InvalidData
+
+
+def document(**changes):
+    return json.loads(make_study(title="T").canonical()) | changes
+
+
+def test_the_canonical_bytes_give_the_same_study_back(study):
+    again = Study.from_bytes(study.canonical())
+    assert again == study
+    assert again.id == study.id
+    assert len(study.id) == 64
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"title": "U"},
+        {"nodes": 501},
+        {"version": 2},
+        {"purpose": "Another."},
+        {"features": {"mechanism": "multi-bit", "epsilon": 1.0000000000000002}},
+        {"features": {"mechanism": "hds", "epsilon": 1.0}},
+        {"labels": {"epsilon": 2.0}},
+        {"labels": None},
+        {"closes": "2029-12-31T00:00:01Z"},
+        {"schema": json.loads(Schema.numeric(6, low=0.0, high=10.5, classes=3).to_json())},
+        {"questions": ["a", "b", "c", "d", "e", "f"]},
+    ],
+)
+def test_whatever_changes_makes_another_study(change):
+    assert Study.read(document(**change)).id != Study.read(document()).id
+
+
+def test_other_spellings_of_a_manifest_are_refused(study):
+    same = json.loads(study.canonical())
+    for text in (json.dumps(same), json.dumps(same, sort_keys=True, indent=1), study.canonical().decode() + "\n"):
+        with pytest.raises(InvalidData, match="canonical form"):
+            Study.from_bytes(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"features": {"mechanism": "multi-bit", "epsilon": 0.0}}, "features.epsilon"),
+        ({"features": {"mechanism": "multi-bit", "epsilon": 1e9}}, "share of one symbol"),
+        ({"features": {"mechanism": "no-such", "epsilon": 1.0}}, "features.mechanism"),
+        ({"features": {"mechanism": "multi-bit", "epsilon": 1.0, "delta": 0.1}}, "delta"),
+        ({"features": {"mechanism": "sampled-response", "epsilon": 1.0}}, "categorical"),
+        ({"features": {"mechanism": "multi-bit", "epsilon": 1.0, "sample": 7}}, "sample"),
+        ({"nodes": 1}, "nodes"),
+        ({"nodes": "500"}, "nodes"),
+        ({"opens": "2020-01-01T00:00:00"}, "zone"),
+        ({"closes": "2019-01-01T00:00:00Z"}, "later than opens"),
+        ({"questions": ["one"]}, "6 texts"),
+        ({"class_names": ["one"]}, "3 names"),
+        ({"neighbours": {"epsilon": 3.0}}, "edges are private"),
+        ({"title": "   "}, "title"),
+        ({"surprise": 1}, "surprise"),
+        ({"format": "privet-study-2"}, "format"),
+        ({"schema": {"features": []}}, "keys"),
+    ],
+)
+def test_one_sentence_for_a_bad_manifest(change, expected):
+    with pytest.raises(InvalidData, match=expected) as caught:
+        Study.read(document(**change))
+    assert "\n" not in str(caught.value)
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(key=st.sampled_from(sorted(document())), value=_VALUES)
+def test_no_value_ends_in_another_error(key, value):
+    try:
+        study = Study.read(document(**{key: value}))
+    except InvalidData:
+        return
+    assert Study.from_bytes(study.canonical()) == study
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_end_in_another_error(data):
+    with pytest.raises(InvalidData):
+        Study.from_bytes(data)
+
+
+def test_the_promise_names_everything_that_is_sent():
+    schema = Schema.numeric(2, low=0.0, high=1.0, classes=3, private_edges=True)
+    parts = {"schema": schema, "neighbours": {"epsilon": 3.0}}
+    study = make_study(**parts)
+    assert study.guarantee().epsilon == 5.0
+    assert study.cost == 5.0
+    both = make_study(**parts | {"neighbours": {"epsilon": 3.0, "one_sided": False}})
+    assert both.cost == 8.0  # a relationship is reported twice
+    assert both.guarantee().epsilon == 5.0
+
+
+def test_a_study_is_open_from_its_opening_until_before_its_closing(study):
+    assert not study.is_open(datetime(2019, 12, 31, 23, 59, 59, tzinfo=UTC))
+    assert study.is_open(study.opens)
+    assert not study.is_open(study.closes)
