@@ -1,0 +1,151 @@
+"""A trained model as a directory: predictions, weights and facts, the manifest behind them, the privacy statement."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import privet
+from privet.collection.study import Study
+from privet.data.files import atomic_directory, atomic_file
+from privet.errors import InvalidData, InvalidParameter
+from privet.privacy import Guarantee
+from privet.privacy.statement import write_statement
+from privet.systems import Fitted
+
+__all__ = ["TrainedModel"]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """A model and the study that it was trained from. ``fitted.facts`` say who answered and how good it is."""
+
+    study: Study
+    fitted: Fitted
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write ``arrays.safetensors``, ``fitted.json``, ``study.json`` and ``privacy.yaml`` into a new directory."""
+        with atomic_directory(path) as folder:
+            self.fitted.save(folder)
+            (folder / "study.json").write_bytes(self.study.canonical())
+            write_statement(self.result(), folder / "privacy.yaml")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> TrainedModel:
+        """Read what :meth:`save` wrote."""
+        folder = Path(path)
+        fitted = Fitted.load(folder)
+        try:
+            study = Study.from_bytes((folder / "study.json").read_bytes())
+        except OSError as error:
+            found = error.strerror or str(error)
+            raise InvalidData(f"model in {folder.name}", "one with its study's manifest", found) from None
+        if fitted.probabilities.shape != (study.nodes, study.declared.classes):
+            expected = f"predictions of {study.declared.classes} classes for {study.nodes} nodes"
+            raise InvalidData(f"model in {folder.name}", expected, fitted.probabilities.shape)
+        return cls(study, fitted)
+
+    def result(self) -> dict[str, Any]:
+        """What the privacy statement is made of: a real collection, not a simulation."""
+        study, facts = self.study, self.fitted.facts
+        parts: list[tuple[str, Any]] = [
+            ("features", study.feature_mechanism),
+            ("label", study.label_mechanism),
+            ("neighbour list", study.neighbour_mechanism),
+        ]
+        used = [(part, mechanism) for part, mechanism in parts if mechanism is not None]
+        answered = f"{facts['respondents']:,.0f} of {study.nodes:,} people answered ({facts['response_rate']:.1%})"
+        return {
+            "version": privet.__version__,
+            "system": self.fitted.system,
+            "dataset": f"study {study.title!r}, id {study.id}; {answered}",
+            "collection": "real",
+            "guarantee": study.guarantee().to_dict(),
+            "mechanisms": [mechanism.name for _, mechanism in used],
+            "ledger": [_share(part, mechanism.name, mechanism.guarantee()) for part, mechanism in used],
+        }
+
+    def summary(self) -> list[str]:
+        """Who answered, how good the model is, and whether the reports helped: one sentence each."""
+        facts = self.fitted.facts
+        silent = facts["nodes"] - facts["respondents"]
+        lines = [
+            f"{facts['respondents']:,.0f} of {facts['nodes']:,.0f} people answered ({facts['response_rate']:.1%})."
+        ]
+        if silent:
+            lines.append(
+                f"Of the {silent:,.0f} others {facts['features_from_neighbours']:,.0f} are described by what people "
+                f"near them reported; about {facts['features_unknown']:,.0f} nothing is known."
+            )
+        apart = [
+            f"{facts[f'validation_accuracy_{name}']:.1%} of {name}"
+            for name in ("respondents", "others")
+            if f"validation_accuracy_{name}" in facts
+        ]
+        noisy = "" if self.study.labels is None else ", estimated from private labels"
+        lines.append(
+            f"Validation accuracy {facts['validation_accuracy']:.1%} ({facts['validation_nodes']:,.0f} nodes held out "
+            f"of {facts['training_nodes'] + facts['validation_nodes']:,.0f} labelled{noisy})"
+            + (f": {', '.join(apart)}." if len(apart) > 1 else ".")
+        )
+        return [*lines, self.verdict(), self.study.guarantee().in_words()]
+
+    def verdict(self) -> str:
+        """Whether it matters who sent which report, from the same held-out nodes."""
+        facts = self.fitted.facts
+        gain, margin = 100 * facts["gain"], 100 * facts["gain_margin"]
+        begin = "The feature reports do not help beyond noise"
+        if abs(gain) > margin:
+            begin = "The feature reports help" if gain > 0 else "The feature reports hurt"
+        return (
+            f"{begin}: {gain:+.1f} +- {margin:.1f} points against {facts['control_accuracy']:.1%} with structure only, "
+            "the same reports dealt to other people at random (95 % confidence)."
+        )
+
+    def predictions(self, nodes: NDArray[np.int64] | None = None) -> Any:
+        """An Arrow table of ``node``, ``class``, its ``class_name`` if the study has names, and each probability."""
+        import pyarrow as pa
+
+        chosen = np.arange(self.study.nodes) if nodes is None else np.asarray(nodes, dtype=np.int64)
+        wrong = (chosen < 0) | (chosen >= self.study.nodes)
+        if wrong.any():
+            expected = f"from 0 to {self.study.nodes - 1}"
+            raise InvalidParameter("--nodes", "privet predict", expected, int(chosen[np.argmax(wrong)]))
+        chances = self.fitted.predict_proba()[chosen]
+        classes = self.fitted.predict()[chosen]
+        columns: dict[str, Any] = {"node": chosen, "class": classes}
+        if self.study.class_names is not None:
+            columns["class_name"] = pa.array(self.study.class_names).take(pa.array(classes))
+        columns |= {f"p{number}": np.ascontiguousarray(chances[:, number]) for number in range(chances.shape[1])}
+        return pa.table(columns)
+
+    def predictions_as_csv(self, nodes: NDArray[np.int64] | None = None) -> str:
+        """The table as text."""
+        import io
+
+        from pyarrow import csv
+
+        buffer = io.BytesIO()
+        csv.write_csv(self.predictions(nodes), buffer)
+        return buffer.getvalue().decode()
+
+    def write_predictions(self, path: str | os.PathLike[str], nodes: NDArray[np.int64] | None = None) -> None:
+        """Write the table to a ``.csv`` or ``.parquet`` file."""
+        from pyarrow import csv, parquet
+
+        suffix = Path(path).suffix
+        if suffix not in (".csv", ".parquet"):
+            raise InvalidParameter("--out", "privet predict", "a .csv or .parquet file", str(path))
+        write = csv.write_csv if suffix == ".csv" else parquet.write_table
+        table = self.predictions(nodes)
+        with atomic_file(path) as file:
+            write(table, file)
+
+
+def _share(part: str, mechanism: str, guarantee: Guarantee) -> dict[str, Any]:
+    return {"part": part, "mechanism": mechanism, "epsilon": guarantee.epsilon, "delta": guarantee.delta}
