@@ -7,7 +7,7 @@ import { bernoulliPositions } from "./sparse_bits.js";
 const WINDOW_STEPS = 256;
 const LAPLACE_STEPS = 1 << 16;
 const LAPLACE_TAIL = 45; // reports are clipped 45 scales beyond the range
-const MOST_LIST_ENTRIES = 1 << 21; // made-up neighbours that a browser is asked to draw
+const MOST_LIST_ENTRIES = 1 << 18; // made-up neighbours that a browser is asked to draw and to remember
 
 /** The bytes of the smallest signed integer that holds -extent .. extent - 1. */
 function bytesFor(extent) {

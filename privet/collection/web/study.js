@@ -47,7 +47,7 @@ export async function readStudy(bytes, pinned) {
     const text =
       "The server describes another study than the one that your link names: a question, a range or the privacy budget " +
       "may have been changed. Nothing was asked and nothing was sent. Tell the person who gave you the link.";
-    throw new Refusal("This is not the study you were invited to", text, false, { expected: pinned, received: id });
+    throw new Refusal("This is not the study you were invited to", text, false, { "In your link": pinned, "From the server": id });
   }
   let manifest;
   try {

@@ -1,0 +1,118 @@
+/**
+ * The browser's memory: every report that was ever made here, and what they cost together.
+ *
+ * A report is stored with its cost before it is sent anywhere, and only one is ever made for a study and a participant:
+ * a crash, a reload or a second tab finds the same bytes. Raw answers are never stored.
+ */
+
+import { fromHex, toHex } from "./answers.js";
+import { tidy } from "./numbers.js";
+import { fraction } from "./odds.js";
+import { Refusal } from "./refusal.js";
+
+const KEY = "privet-ledger-1";
+export const DEFAULT_LIMIT = 10;
+
+/** What the owner allows in all, and the reports, oldest first. */
+export function readLedger() {
+  let text;
+  try {
+    text = localStorage.getItem(KEY);
+  } catch {
+    throw noMemory();
+  }
+  if (text === null) return { limit: DEFAULT_LIMIT, reports: [] };
+  try {
+    const ledger = JSON.parse(text);
+    if (Number.isFinite(ledger.limit) && Array.isArray(ledger.reports)) return ledger;
+  } catch {
+    // falls through to the refusal
+  }
+  const explanation =
+    "What this browser remembers of your earlier reports cannot be read, so the page cannot tell what you have spent. " +
+    "It makes no report rather than a second one.";
+  throw new Refusal("Your privacy ledger is damaged", explanation);
+}
+
+/** The sum of what all reports cost, sent or not. */
+export function spent(ledger) {
+  return ledger.reports.reduce((sum, { cost }) => sum + cost, 0);
+}
+
+/** Whether another cost would exceed the owner's limit, by exact arithmetic. */
+export function exceeds(ledger, cost) {
+  const shift = 1100n; // every double is a multiple of 2^-1074
+  const exact = (value) => {
+    const { numerator, denominator } = fraction(value);
+    return (numerator << shift) / denominator;
+  };
+  const all = [...ledger.reports.map((report) => report.cost), cost];
+  return all.map(exact).reduce((sum, value) => sum + value, 0n) > exact(ledger.limit);
+}
+
+/** The owner's limit on everything that this browser ever gives away on this site. */
+export function setLimit(limit) {
+  return alone(() => write({ ...readLedger(), limit }));
+}
+
+/** The report that was made for a participant of a study, or null. */
+export function findReport(study, node) {
+  const found = readLedger().reports.find((report) => report.study === study.id && report.node === node);
+  return found === undefined ? null : { ...found, body: fromHex(found.body) };
+}
+
+/** The stored report, or a new one of `make()`, which is stored with its cost before anyone else sees it. */
+export function reserve(study, node, make) {
+  return alone(() => {
+    const known = findReport(study, node);
+    if (known !== null) return known;
+    const ledger = readLedger();
+    if (exceeds(ledger, study.cost)) throw overLimit(ledger, study.cost);
+    const entry = { study: study.id, node, title: study.manifest.title, cost: study.cost };
+    const report = { ...entry, body: toHex(make()), made: new Date().toISOString(), sent: null };
+    write({ ...ledger, reports: [...ledger.reports, report] });
+    return findReport(study, node);
+  });
+}
+
+/** Remember that the collector has the report. */
+export function acknowledge(study, node) {
+  return alone(() => {
+    const ledger = readLedger();
+    const sent = new Date().toISOString();
+    const isThis = (report) => report.study === study.id && report.node === node && report.sent === null;
+    write({ ...ledger, reports: ledger.reports.map((report) => (isThis(report) ? { ...report, sent } : report)) });
+    return findReport(study, node);
+  });
+}
+
+/** The refusal of a study that costs too much. */
+export function overLimit(ledger, cost) {
+  const left = Math.max(0, ledger.limit - spent(ledger));
+  const text =
+    `Taking part costs ${tidy(cost)}, and ${tidy(left)} is left of your own limit of ${tidy(ledger.limit)}. ` +
+    "No report is made. You can raise the limit under “Your privacy budget” if you want to.";
+  return new Refusal("This study would exceed your limit", text);
+}
+
+function write(ledger) {
+  const text = JSON.stringify(ledger);
+  try {
+    localStorage.setItem(KEY, text);
+  } catch {
+    throw noMemory();
+  }
+  if (localStorage.getItem(KEY) !== text) throw noMemory();
+}
+
+function noMemory() {
+  const text =
+    "The browser does not let this page remember anything (private browsing or a full disk?). Without a memory the page " +
+    "could make a second report by mistake, which would cost you privacy, so it makes none.";
+  return new Refusal("This browser cannot remember your report", text);
+}
+
+/** One tab at a time: two tabs must not make two reports. */
+function alone(work) {
+  return navigator.locks.request(KEY, async () => work());
+}

@@ -1,0 +1,30 @@
+/** Numbers for people. Bounds are rounded up: never less than what an observer can do. */
+
+/** At most four significant digits. */
+export function tidy(value) {
+  return String(Number(value.toPrecision(4)));
+}
+
+/** exp(epsilon) with three digits, rounded up. */
+export function oddsFactor(epsilon) {
+  const factor = Math.exp(epsilon);
+  if (!Number.isFinite(factor)) return `e^${tidy(epsilon)}`;
+  const unit = 10 ** (Math.floor(Math.log10(factor)) - 2);
+  const rounded = Number((Math.ceil(factor / unit - 1e-9) * unit).toPrecision(6));
+  return rounded.toLocaleString("en", { maximumFractionDigits: 4 });
+}
+
+/** How sure somebody can become who was undecided (1 : 1) before, in percent, rounded up. */
+export function certainty(epsilon) {
+  const chance = 1 / (1 + Math.exp(-epsilon));
+  const scale = chance > 0.99 ? 100 : 1;
+  return Math.min(100, Math.ceil(100 * scale * chance - 1e-9) / scale);
+}
+
+/** A chance in percent. */
+export function percent(chance) {
+  const value = 100 * chance;
+  if (value > 0 && value < 0.01) return "less than 0.01\u00a0%";
+  if (value > 99.99 && value < 100) return "more than 99.99\u00a0%";
+  return `${value.toFixed(value < 1 || value > 99 ? 2 : value < 10 ? 1 : 0)}\u00a0%`;
+}
