@@ -51,7 +51,8 @@ def _measure(nodes: int, singles: int, url: str | None) -> dict[str, float]:
         starts = range(0, nodes, BATCH)
         batches = [pack_batch(study.id, packed[i : i + BATCH], bodies[i : i + BATCH]) for i in starts]
         raw = max(_raw_rate(url, Path(directory) / "raw.sqlite", bodies[:nodes]) for _ in range(2))
-        port, server = _serve(folder)
+        port = _free_port()
+        server = _serve(folder, port)
         try:
             requests = [_request("/reports/batch", "application/vnd.privet.batch", body) for body in batches]
             ingest, _ = asyncio.run(_drive(port, requests, connections=4))
@@ -128,16 +129,19 @@ def _raw_rate(url: str | None, path: Path, bodies: list[bytes]) -> float:
     return len(bodies) / seconds
 
 
-def _serve(folder: StudyFolder) -> tuple[int, subprocess.Popen[bytes]]:
+def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return int(probe.getsockname()[1])
+
+
+def _serve(folder: StudyFolder, port: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "privet.cli", "study", "serve", str(folder.path), "--port", str(port)]
     server = subprocess.Popen([*command, "--rate-limit", "0"], stdout=subprocess.DEVNULL)
     for _ in range(200):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
-            return port, server
+            return server
         except OSError:
             time.sleep(0.1)
     raise RuntimeError("the collector did not start")
