@@ -1,4 +1,4 @@
-"""``privet run``, ``table`` and ``demo``: systems measured beside their controls."""
+"""``privet run``, ``table``, ``sweep`` and ``demo``: systems measured beside their controls."""
 
 from __future__ import annotations
 
@@ -126,6 +126,72 @@ def table(
             name, data, seeds, only, condition, store, controls=controls, quick=quick, plot=plot, out=out,
             as_json=as_json,
         )  # fmt: skip
+
+
+@app.command()
+def sweep(
+    system: System,
+    dataset: Annotated[str, typer.Option(help="A known name, an npz file, or a directory with edges, nodes, schema.")],
+    epsilon: Annotated[
+        str,
+        typer.Option(
+            help="Budgets, comma separated: of the trained model (central systems), or of the report that --of names."
+        ),
+    ] = "0.1,0.5,1,2,4",
+    of: Annotated[
+        str | None,
+        typer.Option(
+            help="Which report of a local system gets --epsilon: features (default), labels or edges. The others keep "
+            "their own budget, and the true total is the sum of all.",
+            show_default=False,
+        ),
+    ] = None,
+    data: Data = None,
+    epsilon_features: Annotated[
+        float | None, typer.Option(help="Budget of a feature report, with --of labels or edges.", show_default=False)
+    ] = None,
+    epsilon_labels: Annotated[
+        float | None, typer.Option(help="Budget of a label report (default: labels are public).", show_default=False)
+    ] = None,
+    epsilon_edges: Annotated[
+        float | None, typer.Option(help="Budget of one bit of a neighbour list (solitude).", show_default=False)
+    ] = None,
+    group_columns: Annotated[
+        int | None,
+        typer.Option(min=1, help="OR so many binary columns into one (default: the preset; rgnn).", show_default=False),
+    ] = None,
+    other: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the system; may be repeated."),
+    ] = None,
+    seeds: Seeds = 5,
+    controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
+    store: Annotated[Path, typer.Option(help="Directory of finished points; an interrupted sweep goes on.")] = Path(
+        "results"
+    ),
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the curve here: a .svg, .pdf or .png file.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the sweep as JSON here; privet report reads it.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Accuracy against a privacy budget, with 95 % confidence intervals and the controls. Resumable."""
+    from privet.experiments.choosing import combined
+    from privet.experiments.commands import parse_settings, sweep_command
+
+    options = {
+        "epsilon_features": epsilon_features,
+        "epsilon_labels": epsilon_labels,
+        "epsilon_edges": epsilon_edges,
+    }
+    used = {name: value for name, value in options.items() if value is not None}
+    used = combined(used, parse_settings(other or []))
+    sweep_command(
+        system, dataset, data, epsilon, of, used, seeds, store, group=group_columns, controls=controls, plot=plot,
+        out=out, as_json=as_json,
+    )  # fmt: skip
 
 
 @app.command()

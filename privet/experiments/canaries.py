@@ -49,6 +49,6 @@ def measure_canaries(
     return {"test": found, "seconds": time.perf_counter() - began}
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)  # audit and attack look at the same games
 def _played(game: CanaryGame, runs: int, seed: int) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     return game.play(runs, SeededBits(seed))

@@ -12,15 +12,19 @@ from rich.console import Console
 from privet.data import Graph, group_columns, load
 from privet.errors import InvalidData, InvalidParameter
 from privet.experiments.choosing import system_for
-from privet.experiments.outputs import check_writable
+from privet.experiments.drawing import check_format
+from privet.experiments.outputs import check_writable, write_json
 from privet.experiments.presets import condition_for, prepared
 from privet.experiments.runs import print_result, run_system, write_result
+from privet.experiments.store import Store
+from privet.experiments.sweep import budget_field, parse_epsilons, print_sweep, run_sweep
+from privet.experiments.sweep_plot import plot_sweep
 from privet.experiments.tables import figure_progress
 from privet.experiments.tasks import TASKS, task_of
 from privet.experiments.tuning import tune as tune_system
 from privet.systems import System
 
-__all__ = ["load_dataset", "parse_settings", "run_command"]
+__all__ = ["load_dataset", "parse_settings", "run_command", "sweep_command"]
 
 
 def run_command(
@@ -60,6 +64,44 @@ def run_command(
     if out is not None:
         write_result(result, out)
     print(json.dumps(result)) if as_json else print_result(result)
+
+
+def sweep_command(
+    name: str,
+    dataset: str,
+    root: Path | None,
+    epsilons: str,
+    of: str | None,
+    settings: dict[str, Any],
+    seeds: int,
+    store: Path,
+    *,
+    group: int | None,
+    controls: bool,
+    plot: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure the points that the store does not have yet, print the curve, perhaps write and draw it."""
+    for path in (out, plot):
+        check_writable(path)
+    if plot is not None:
+        check_format(plot)
+    swept, values = budget_field(name, of), parse_epsilons(epsilons)
+    system_for(name, Path(dataset).stem, {**settings, swept: values[0]})  # refuses wrong words before the data is read
+    graph = load_dataset(dataset, root)
+    graph = prepared(graph, name, Path(dataset).stem) if group is None else group_columns(graph, group)
+    figures = len(values) * seeds * (len(TASKS[task_of(name)].kinds) if controls else 1)
+    with figure_progress(figures, show=Console(stderr=True).is_terminal) as advance:
+        result = run_sweep(
+            name, graph, dataset, swept, values, settings, seeds, Store(store), controls=controls,
+            done=lambda: advance(f"{name} {dataset}"),
+        )  # fmt: skip
+    if out is not None:
+        write_json(result, out)
+    if plot is not None:
+        plot_sweep(result, plot)
+    print(json.dumps(result)) if as_json else print_sweep(result)
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:

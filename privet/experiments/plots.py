@@ -4,42 +4,30 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
-from privet.data.files import atomic_file
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData
+from privet.experiments.drawing import CONTROL_COLOURS, PAPER, SERIES_COLOURS, check_format, figure_in
 from privet.experiments.tasks import KIND_TITLES
 
-__all__ = ["check_format", "plot_table"]
+__all__ = ["plot_table"]
 
-_FORMATS = (".svg", ".pdf", ".png")
 _SHOWN_BELOW = 12.0  # points below our figures; a control further down is named, not drawn
-# Okabe and Ito's colours, which colour-blind readers can tell apart.
-_OURS, _PAPER = "#0072B2", "#000000"
-_OTHERS = ("#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
-
-
-def check_format(path: Path) -> None:
-    """Refuse a file name before anything is measured for it."""
-    if path.suffix not in _FORMATS:
-        raise InvalidParameter("--plot", "privet table", "a file name ending in " + ", ".join(_FORMATS), path.name)
+_MARKERS = "os^Dv"
+_LOG_BEYOND = 50.0  # figures that differ by more than this factor are drawn on a logarithmic axis
 
 
 def plot_table(result: dict[str, Any], path: Path) -> None:
-    """Draw what `privet table` measured; error bars are standard deviations over the seeds."""
+    """Draw what `privet table` measured; error bars are standard deviations over the seeds, if there are several."""
     check_format(path)
     rows = [row for row in result["cells"] if row["measured"] is not None and row["at"] is not None]
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     if not panels:
         raise InvalidData("table to plot", "with measured cells that have a place on an axis", "none")
-    # Not pyplot: no global state, and no window system is looked for.
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context({"svg.hashsalt": "privet", "svg.fonttype": "none", "font.size": 9}):
-        columns = len(panels) if len(panels) < 5 else 3 if len(panels) in (5, 6, 9) else 4
-        lines = math.ceil(len(panels) / columns)
-        figure = Figure(figsize=(max(3.1 * columns, 6.2) + 0.3, 2.6 * lines + 0.9), layout="constrained")
+    columns = len(panels) if len(panels) < 5 else 3 if len(panels) in (5, 6, 9) else 4
+    lines = math.ceil(len(panels) / columns)
+    with figure_in(path, max(3.1 * columns, 6.2) + 0.3, 2.6 * lines + 0.9) as figure:
         axes = figure.subplots(lines, columns, squeeze=False).ravel()
         for axis in axes[len(panels) :]:
             axis.remove()
@@ -49,37 +37,62 @@ def plot_table(result: dict[str, Any], path: Path) -> None:
             axis.set_xlabel(result["axis"])
         axes[0].set_ylabel(result["metric"])
         handles = {label: handle for axis in axes[: len(panels)] for handle, label in _legend(axis)}
-        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, frameon=False)
-        figure.suptitle(result["title"], fontsize=10)
-        with atomic_file(path) as file:
-            kind = path.suffix[1:]
-            no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-            figure.savefig(file, format=kind, dpi=150, metadata=no_date)
+        beside = min(len(handles), 2 * max(2, columns) if max(map(len, handles)) < 18 else 3)
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=beside, frameon=False)
+        figure.suptitle("\n".join(wrap(result["title"], max(2, columns) * 38)), fontsize=10)
 
 
 def _draw(axis: Any, rows: list[dict[str, Any]]) -> None:
+    """One panel: a line for each series, and the controls of the first of them."""
     rows = sorted(rows, key=lambda row: row["at"])
-    places = [row["at"] for row in rows]
-    means, spreads = ([row["measured"][what] for row in rows] for what in ("mean", "std"))
-    below = []
-    for number, kind in enumerate(rows[0]["controls"]):
-        figures = [row["controls"][kind]["mean"] for row in rows]
-        if max(figures) < min(means) - _SHOWN_BELOW:
-            below.append(f"{KIND_TITLES[kind][0]} below: {min(figures):.0f} to {max(figures):.0f}")
-            continue
-        colour = _OTHERS[number % len(_OTHERS)]
-        axis.plot(places, figures, "--", color=colour, lw=1, marker=".", label=KIND_TITLES[kind][0])
+    lines = list(dict.fromkeys(row.get("series", "") for row in rows))
+    first = [row for row in rows if row.get("series", "") == lines[0]]
+    shown = _draw_controls(axis, first)
     printed = [(row["at"], row["paper"]) for row in rows if row["paper"] is not None]
     if printed:
-        axis.plot(*zip(*printed, strict=True), "x", color=_PAPER, ms=6, label="paper")
-    axis.errorbar(places, means, spreads, color=_OURS, marker="o", ms=4, capsize=2, label="privet")
-    if places[0] > 0 and places[-1] / places[0] > 6:
+        axis.plot(*zip(*printed, strict=True), "x", color=PAPER, ms=6, label="paper")
+    for number, line in enumerate(lines):
+        here = [row for row in rows if row.get("series", "") == line]
+        means, spreads = ([row["measured"][what] for row in here] for what in ("mean", "std"))
+        style = {"color": SERIES_COLOURS[number % len(SERIES_COLOURS)], "marker": _MARKERS[number % len(_MARKERS)]}
+        axis.errorbar([row["at"] for row in here], means, spreads, ms=4, capsize=2, label=line or "privet", **style)
+        shown += means
+    _scale(axis, rows, shown)
+
+
+def _draw_controls(axis: Any, rows: list[dict[str, Any]]) -> list[float]:
+    """The figures that were drawn; a control far below ours is named instead, lest it squeeze the rest."""
+    least = min(row["measured"]["mean"] for row in rows)
+    drawn: list[float] = []
+    below = []
+    for number, kind in enumerate(kind for kind in KIND_TITLES if kind in rows[0]["controls"]):
+        figures = [row["controls"][kind]["mean"] for row in rows]
+        if max(figures) < least - _SHOWN_BELOW:
+            below.append(f"{KIND_TITLES[kind][0]} below: {min(figures):.0f} to {max(figures):.0f}")
+            continue
+        colour = CONTROL_COLOURS[number % len(CONTROL_COLOURS)]
+        places = [row["at"] for row in rows]
+        axis.plot(places, figures, "--", color=colour, lw=1, marker=".", label=KIND_TITLES[kind][0])
+        drawn += figures
+    axis.text(0.02, 0.02, "\n".join(below), transform=axis.transAxes, fontsize=7, va="bottom")
+    return drawn
+
+
+def _scale(axis: Any, rows: list[dict[str, Any]], shown: list[float]) -> None:
+    places = {row["at"]: row.get("tick") or f"{row['at']:g}" for row in rows}
+    smallest, largest = min(places), max(places)
+    if smallest > 0 and largest / smallest > 6:
         axis.set_xscale("log")
-    axis.set_xticks(places, [f"{place:g}" for place in places])
+    elif smallest == 0 and largest > 8:
+        axis.set_xscale("symlog", linthresh=2)
+    axis.set_xticks(list(places), list(places.values()))
+    if any(row.get("tick") for row in rows):
+        axis.tick_params(axis="x", labelrotation=20)
+    if min(shown) > 0 and max(shown) / min(shown) > _LOG_BEYOND:
+        axis.set_yscale("log")
     axis.minorticks_off()
     axis.margins(y=0.25)
     axis.grid(alpha=0.3)
-    axis.text(0.02, 0.02, "\n".join(below), transform=axis.transAxes, fontsize=7, va="bottom")
 
 
 def _legend(axis: Any) -> list[tuple[Any, str]]:

@@ -119,6 +119,7 @@ def _figure_5() -> PublishedTable:
             condition="paper",
             available=dataset != "reddit",
             at=eps,
+            series="Gaussian noise",
         )
         for dataset in ("amazon", "pubmed", "reddit")
         for eps in _EPSILONS
@@ -149,6 +150,7 @@ def _figure_6() -> PublishedTable:
             condition="paper",
             available=dataset != "reddit",
             at=eps,
+            series="removed",
         )
         for dataset in _DATASETS
         for eps in _EPSILONS
@@ -209,6 +211,7 @@ def _figure_8() -> PublishedTable:
             condition="paper",
             at=eps,
             panel={"audit": "audited epsilon", "attack": "attack accuracy (%)"}[what],
+            series="Gaussian noise",
             protocol={"what": what},
         )
         for what in ("audit", "attack")

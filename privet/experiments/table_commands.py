@@ -12,8 +12,9 @@ from typing import Any
 from rich.console import Console
 
 from privet.errors import InvalidParameter
+from privet.experiments.drawing import check_format
 from privet.experiments.outputs import check_writable, write_json
-from privet.experiments.plots import check_format, plot_table
+from privet.experiments.plots import plot_table
 from privet.experiments.published import TABLES, PublishedTable, published_table
 from privet.experiments.store import Store
 from privet.experiments.tables import print_table, run_table

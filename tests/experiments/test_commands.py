@@ -1,4 +1,4 @@
-"""`privet run` and `privet table` as a user runs them."""
+"""`privet run`, `privet table` and `privet sweep` as a user runs them."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ def test_tuning_and_options(dataset: Path) -> None:
         (("run", "lpgnn", "--dataset", "nowhere.npz"), "nowhere.npz"),
         (("table", "lpgnn-9"), "lpgnn-3"),
         (("table", "lpgnn-3", "--only", "reddit"), "among cora"),
+        (("sweep", "lpgnn", "--dataset", "cora", "--epsilon", "0,1"), "above 0"),
         (("table", "lpgnn-3", "--only", "cora", "--out", "/nowhere/t.json"), "existing directory"),
     ],
 )
@@ -61,6 +62,16 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: tuple[str, ...], s
     assert result.returncode == 2
     assert sentence in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_a_sweep_on_the_users_own_data(dataset: Path, tmp_path: Path) -> None:
+    out = tmp_path / "sweep.json"
+    options = ("--epsilon", "1,4", "--seeds", "2", "--no-controls", "--set", "max_epochs=5", "--out", str(out))
+    result = privet("sweep", "lpgnn", "--dataset", str(dataset), *options, "--store", str(tmp_path / "store"))
+    assert result.returncode == 0, result.stderr
+    document = json.loads(out.read_text())
+    assert (document["system"], document["swept"], len(document["points"])) == ("lpgnn", "epsilon_features", 2)
+    assert "95% confidence" in result.stdout
 
 
 def test_an_option_of_another_system_is_refused(dataset: Path) -> None:

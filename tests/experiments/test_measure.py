@@ -4,6 +4,7 @@ import pytest
 
 from privet.data import Graph
 from privet.experiments.measure import KINDS, measure, seeded_split, summary
+from privet.experiments.tasks import TASKS
 from privet.systems import LPGNN
 
 
@@ -25,3 +26,14 @@ def test_summary_is_in_per_cent() -> None:
     assert figures["mean"] == pytest.approx(60)
     assert figures["std"] == pytest.approx(14.142, abs=1e-3)
     assert summary([0.5])["std"] == 0
+
+
+def test_fewer_labels_leave_validation_and_test_as_they_are(graph: Graph) -> None:
+    whole, tenth = (seeded_split(graph, 3, rate).split for rate in (0.5, 0.1))
+    assert whole.train.sum() == graph.num_nodes // 2
+    assert tenth.train.sum() == graph.num_nodes // 10
+    assert not (tenth.train & ~whole.train).any()
+    assert (tenth.validation == whole.validation).all()
+    assert (tenth.test == whole.test).all()
+    few, many = (TASKS["nodes"].measure("label_propagation", LPGNN(), graph, 3, label_rate=r) for r in (0.02, 0.5))
+    assert few["test"] < many["test"]

@@ -50,3 +50,16 @@ def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InvalidData, match="place on an axis"):
         plot_table(table({**ROWS[0], "at": None}), tmp_path / "t.svg")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_every_series_is_a_line_and_places_may_have_names(tmp_path: Path) -> None:
+    cells = [
+        {**row("cora", at, 80.0 + at, 79.0), "series": series, "tick": tick}
+        for series in ("first line", "second line")
+        for at, tick in ((0, "whole"), (1, "half"))
+    ]
+    plot_table(table(*cells), tmp_path / "t.svg")
+    text = (tmp_path / "t.svg").read_text()
+    for words in ("first line", "second line", "whole", "half"):
+        assert words in text
+    assert "privet" not in text.split("</metadata>")[1]
