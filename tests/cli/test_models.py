@@ -1,0 +1,169 @@
+"""``privet train`` and ``privet predict`` as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from privet.cli import main
+from privet.collection.answers import AnswerFormat
+from privet.collection.export import write_answers
+from privet.collection.simulation import simulated_answers
+from privet.collection.study import Study
+from privet.data import Schema, social_graph, write_edges
+from privet.mechanisms import SeededBits
+from privet.privacy.statement import read_statement
+
+NODES = 120
+GRAPH = social_graph(NODES, features=8, average_degree=6, seed=0)
+
+
+def a_study(lists: bool = False) -> Study:
+    return Study.read(
+        {
+            "title": "Commuting",
+            "purpose": "B",
+            "operator": "C",
+            "eligible": "D",
+            "nodes": NODES,
+            "schema": Schema.numeric(8, 0.0, 1.0, classes=4, private_edges=lists),
+            "class_names": ["bus", "bike", "car", "train"],
+            "features": {"mechanism": "multi-bit", "epsilon": 4.0},
+            "neighbours": {"epsilon": 7.0} if lists else None,
+            "opens": "2026-01-01T00:00:00Z",
+            "closes": "2026-02-01T00:00:00Z",
+        }
+    )
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """What an operator has: exported reports, public edges, public labels of some."""
+    for name, lists in (("reports", False), ("lists", True)):
+        graph = GRAPH.replace(schema=a_study(lists).declared)
+        answers = simulated_answers(a_study(lists), graph, SeededBits(0), np.arange(0, NODES, 2))
+        write_answers(tmp_path / f"{name}.parquet", a_study(lists), answers)
+    write_edges(tmp_path / "edges.parquet", GRAPH.edges)
+    rows = "".join(f"{node},{label}\n" for node, label in enumerate(GRAPH.labels[:80]))
+    (tmp_path / "labels.csv").write_text("node,label\n" + rows)
+    return tmp_path
+
+
+def privet(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["privet", *map(str, arguments)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    printed = capsys.readouterr()
+    return int(end.value.code or 0), printed.out, printed.err
+
+
+def training(files: Path, reports: str = "reports.parquet", system: str = "lpgnn", *more: object) -> list[object]:
+    return ["train", "--study", files / reports, "--system", system, "--labels", files / "labels.csv", *more]
+
+
+def test_from_reports_to_predictions(
+    files: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public = ["--graph", files / "edges.parquet", "--set", "max_epochs=20", "--out", files / "model"]
+    code, out, err = privet(capsys, monkeypatch, *training(files), *public)
+    assert (code, err) == (0, "")
+    for words in ("60 of 120 people answered (50.0%)", "Of the 60 others", "respondents", "structure only", "odds"):
+        assert words in out
+    assert read_statement(files / "model")["collection"] == "real"
+    code, out, _ = privet(capsys, monkeypatch, "predict", files / "model", "--nodes", "3, 1")
+    assert code == 0
+    assert out.splitlines()[0] == '"node","class","class_name","p0","p1","p2","p3"'
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["3", "1"]
+    for name in ("predictions.csv", "predictions.parquet"):
+        assert privet(capsys, monkeypatch, "predict", files / "model", "--out", files / name)[0] == 0
+    table = pq.read_table(files / "predictions.parquet")
+    chances = np.stack([table[f"p{number}"].to_numpy() for number in range(4)], axis=1)
+    assert table["node"].to_pylist() == list(range(NODES))
+    assert (chances.argmax(axis=1) == table["class"].to_numpy()).all()
+    names = pa.array(a_study().class_names).take(table["class"].combine_chunks())
+    assert table["class_name"].combine_chunks() == names
+    assert len((files / "predictions.csv").read_text().splitlines()) == NODES + 1
+
+
+def test_solitude_needs_no_graph_and_prints_json(
+    files: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = ["--set", "max_epochs=20", "--out", files / "model", "--json"]
+    code, out, err = privet(capsys, monkeypatch, *training(files, "lists.parquet", "solitude", *more))
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    assert facts["study"] == a_study(lists=True).id
+    assert facts["respondents"] == 60
+
+
+def test_a_study_directory_is_read_and_told_of_the_model(
+    files: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sqlalchemy", reason="the collection extra is not installed")
+    from privet.collection.folder import StudyFolder
+
+    study = a_study()
+    store = StudyFolder.create(files / "study", study).store()
+    answers = simulated_answers(study, GRAPH, SeededBits(0), np.arange(0, NODES, 2))
+    store.insert(answers.nodes.tolist(), AnswerFormat(study).pack(answers))
+    public = ["--graph", files / "edges.parquet", "--set", "max_epochs=20", "--out", files / "model"]
+    code, out, err = privet(capsys, monkeypatch, *training(files, "study"), *public)
+    assert (code, err) == (0, "")
+    assert "60 of 120" in out
+    (model,) = store.models()
+    store.dispose()
+    assert (model["name"], model["system"]) == ("model", "lpgnn")
+    assert model["metrics"]["response_rate"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--system", "rgnn"], "lpgnn, privge"),
+        (["--set", "epsilon_features=100"], "that the study does not decide"),
+        (["--set", "hop=2"], "a setting of lpgnn"),
+        (["--study", "missing.parquet"], "an existing file"),
+        (["--study", "labels.csv"], "labels.csv"),
+        (["--labels", "edges.parquet"], "the column 'node'"),
+        (["--out", "."], "a new or an empty directory"),
+        (["--validation-share", "2"], "validation_share"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_in_one_sentence(
+    change: list[str], message: str, files: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    words = {"--study": "reports.parquet", "--system": "lpgnn", "--graph": "edges.parquet", "--labels": "labels.csv"}
+    words |= {"--out": "model", change[0]: change[1]}
+    arguments = [word for pair in words.items() for word in pair]
+    code, _, err = privet(capsys, monkeypatch, "train", *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert not Path("model").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--nodes", "1,x"], "such as 1,2,3"),
+        (["--nodes", "120"], "from 0 to 119"),
+        (["--out", "file.txt"], ".csv or .parquet"),
+    ],
+)
+def test_what_cannot_be_predicted_is_refused(
+    arguments: list[str], message: str, files: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    public = ["--graph", "edges.parquet", "--set", "max_epochs=1", "--out", "model"]
+    assert privet(capsys, monkeypatch, *training(files), *public)[0] == 0
+    code, _, err = privet(capsys, monkeypatch, "predict", "model", *arguments)
+    assert code == 2
+    assert message in err
+    assert privet(capsys, monkeypatch, "predict", "nowhere")[0] == 2
