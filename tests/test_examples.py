@@ -20,3 +20,14 @@ def test_examples_run(script: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip()
+
+
+def test_a_whole_study_runs(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi", reason="the collection extra is not installed")
+    script = EXAMPLES[0].parent / "study" / "run.py"
+    result = subprocess.run(
+        [sys.executable, str(script), "--people", "300"], capture_output=True, text=True, timeout=300, check=False,
+        cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "standard deviations from its simulation" in result.stdout

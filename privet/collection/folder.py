@@ -6,7 +6,7 @@ import csv
 import json
 import os
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from privet.collection.answers import Answers
@@ -27,14 +27,16 @@ class StudyFolder:
 
     path: Path
     study: Study
-    signing_key: bytes
-    operator_key: str
-    store_url: str | None = None
+    signing_key: bytes = field(repr=False)
+    operator_key: str = field(repr=False)
+    store_url: str | None = field(default=None, repr=False)  # it may hold a password
 
     @classmethod
     def create(cls, path: Path, study: Study, store_url: str | None = None) -> StudyFolder:
         """A new directory with fresh keys and one token for each node."""
         folder = cls(path, study, new_key(), secrets.token_urlsafe(24), store_url)
+        if store_url is not None:
+            Store.open(store_url, study).dispose()  # a database that cannot be used is told of now
         with atomic_directory(path) as target:
             (target / _MANIFEST).write_bytes(study.canonical())
             keys = {"signing": folder.signing_key.hex(), "operator": folder.operator_key, "store": store_url}

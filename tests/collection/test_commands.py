@@ -1,0 +1,117 @@
+"""The commands of a study, run as an operator and a participant run them."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from simulated_studies import free_port, start_collector
+
+from privet.collection.folder import StudyFolder
+from privet.data import Schema
+
+
+def privet(*arguments, home, status=0, given=None):
+    command = [sys.executable, "-m", "privet.cli", *map(str, arguments)]
+    environment = {**os.environ, "XDG_DATA_HOME": str(home), "COLUMNS": "200"}
+    result = subprocess.run(command, capture_output=True, text=True, input=given, env=environment, timeout=120)
+    assert result.returncode == status, result.stderr + result.stdout
+    return result.stdout if not status else result.stderr
+
+
+@pytest.fixture
+def made(tmp_path):
+    (tmp_path / "schema.json").write_text(Schema.numeric(4, low=0.0, high=10.0, classes=2).to_json())
+    (tmp_path / "questions.txt").write_text("Hours of sleep\nCups of coffee\nKilometres on foot\nBooks in a month\n")
+    arguments = [
+        "--title", "Habits", "--nodes", 20, "--schema", tmp_path / "schema.json", "--epsilon-labels", 1,
+        "--questions", tmp_path / "questions.txt", "--class-names", "lark,owl",
+    ]  # fmt: skip
+    printed = privet("study", "new", tmp_path / "study", *arguments, home=tmp_path)
+    return tmp_path, StudyFolder.open(tmp_path / "study"), printed
+
+
+def test_from_a_declaration_to_an_export(made):
+    home, folder, printed = made
+    assert folder.study.id in printed
+    assert "by at most 7.39" in printed
+    port = free_port()
+    server = start_collector(folder, port)
+    link = f"http://127.0.0.1:{port}/#study={folder.study.id}&token={folder.tokens.issue(7)}"
+    answers = home / "me.json"
+    answers.write_text(json.dumps({"features": [8, 12, 3, 1], "label": 1}))
+    try:
+        refused = privet("participate", link, "--answers", answers, home=home, status=2, given="n\n")
+        assert "Nothing was" in refused
+        printed = privet("participate", link, "--answers", answers, home=home, given="y\n")
+        for expected in ("Hours of sleep", "lark, owl", "Spent so far: 2 of 10", "(stored)", "counts as 10"):
+            assert expected in printed
+        again = privet("participate", link, "--answers", answers, home=home)
+        assert "same one is sent again" in again
+        assert "(repeated)" in again
+        sent = [line for line in (printed + again).splitlines() if line.startswith("What is sent: ")]
+        assert len(set(sent)) == 1
+        other = home / "another"
+        over = privet("participate", link, "--answers", answers, "--limit", 1, "--yes", home=other, status=2)
+        assert "limit 1" in over
+        wrong = link.replace(folder.study.id, "0" * 64)
+        assert "must be 0000" in privet("participate", wrong, "--answers", answers, "--yes", home=other, status=2)
+    finally:
+        server.terminate()
+        server.communicate(timeout=20)
+    status = json.loads(privet("study", "status", folder.path, "--json", home=home))
+    assert (status["stored"], status["open"]) == (1, True)
+    assert "1 of 20 answered" in privet("study", "status", folder.path, home=home)
+    assert "Closed with 1 report" in privet("study", "close", folder.path, home=home)
+    assert json.loads(privet("study", "status", folder.path, "--json", home=home))["open"] is False
+    privet("study", "export", folder.path, "--out", home / "reports.parquet", home=home)
+    assert (home / "reports.parquet").stat().st_size > 0
+    ledger = json.loads(privet("ledger", "--json", home=home))
+    assert (ledger["spent"], ledger["reports"][0]["sent"]) == (2.0, True)
+
+
+def test_a_lost_token_is_replaced(made):
+    home, folder, _ = made
+    printed = privet("study", "revoke", folder.path, 3, home=home)
+    token = printed.split()[-1]
+    assert folder.tokens.check(token, folder.store().revoked()) == 3
+    with (folder.path / "tokens.csv").open() as file:
+        old = next(row["token"] for row in csv.DictReader(file) if row["node"] == "3")
+    assert (3, 0) in folder.store().revoked()
+    assert old != token
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--epsilon-features", 0], "features.epsilon"),
+        (["--mechanism", "magic"], "features.mechanism"),
+        (["--epsilon-edges", 3], "edges are private"),
+        (["--opens", "tomorrow"], "2026-03-01T12:00:00Z"),
+        (["--schema", "no-such-file"], "no-such-file"),
+        (["--store", "mysql://x"], "postgresql://"),
+    ],
+)
+def test_a_bad_declaration_leaves_nothing(tmp_path, arguments, expected):
+    (tmp_path / "schema.json").write_text(Schema.numeric(4, low=0.0, high=10.0, classes=2).to_json())
+    base = ["--title", "Habits", "--nodes", 20, "--schema", tmp_path / "schema.json"]
+    error = privet("study", "new", tmp_path / "study", *base, *arguments, home=tmp_path, status=2)
+    assert expected in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "study").exists()
+
+
+def test_other_mistakes_end_in_one_sentence(made):
+    home, folder, _ = made
+    for arguments, expected in [
+        (["study", "status", home / "nowhere"], "privet study new"),
+        (["study", "revoke", folder.path, 20], "below 20"),
+        (["study", "export", folder.path, "--out", home / "no" / "where.parquet"], "existing directory"),
+        (["participate", "ftp://x", "--answers", home / "schema.json"], "token"),
+        (["participate", "http://x/#study=a&token=b", "--answers", home / "schema.json"], "enrolment token"),
+    ]:
+        error = privet(*arguments, home=home, status=2)
+        assert expected in error
+        assert error.count("\n") == 1
