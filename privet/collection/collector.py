@@ -33,6 +33,7 @@ __all__ = ["Limits", "create_app"]
 
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _STATUS = {Outcome.STORED: 201, Outcome.REPEATED: 200, Outcome.CONFLICT: 409}
+_BATCHES_AT_ONCE = 8
 _DIFFERENT = "A different report of this participant is stored already, and a report cannot be changed."
 
 
@@ -42,7 +43,7 @@ class Limits:
 
     rate: float = 50.0
     burst: int = 200
-    batch_bytes: int = 32 << 20
+    batch_bytes: int = 8 << 20
 
 
 @dataclass(eq=False)
@@ -65,6 +66,7 @@ class Collector:
         self.answers[Outcome.CONFLICT] = _reply(409, {"error": _DIFFERENT})
         self.revoked: Revoked = frozenset()
         self.closed = False
+        self.batches = asyncio.Semaphore(_BATCHES_AT_ONCE)
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
@@ -94,10 +96,11 @@ class Collector:
 
     async def submit_batch(self, request: Request) -> Response:
         """Many reports with a token each; every row is stored or refused on its own."""
-        batch = await self.intake.batch(request, self.revoked)
         if not self._open():
             raise Refused(403, "not open", self._when())
-        results = await self._write(batch.nodes, batch.bodies) if batch.nodes else []
+        async with self.batches:  # nobody has shown a token yet, so only so many bodies are held at once
+            batch = await self.intake.batch(request, self.revoked)
+            results = await self._write(batch.nodes, batch.bodies) if batch.nodes else []
         counts = Tally(results)
         for row, result in zip(batch.rows, results, strict=True):
             if isinstance(result, InvalidReports):
@@ -127,7 +130,11 @@ class Collector:
         self.closed = True
         return _reply(200, {"closed": True})
 
-    async def metrics(self) -> Response:
+    async def manifest(self, _: Request) -> Response:
+        """The manifest in its canonical bytes; their SHA-256 is the study's id."""
+        return Response(self.study.canonical(), media_type="application/json", headers=_HEADERS)
+
+    async def metrics(self, _: Request) -> Response:
         """Counts in Prometheus' text form."""
         self.stored.set(await asyncio.to_thread(self.store.count))
         return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_LATEST, headers=_HEADERS)
@@ -212,7 +219,6 @@ class Collector:
 def create_app(store: Store, tokens: Tokens, operator_key: str, limits: Limits | None = None) -> FastAPI:
     """The collector of the store's study as an ASGI application."""
     collector = Collector(store, tokens, operator_key, limits or Limits())
-    manifest = store.study.canonical()
     app = FastAPI(
         title="privet collector",
         description="Takes perturbed reports of one study. Raw answers never leave a device.",
@@ -221,10 +227,6 @@ def create_app(store: Store, tokens: Tokens, operator_key: str, limits: Limits |
         docs_url=None,  # its pages would fetch scripts from elsewhere
         redoc_url=None,
     )
-
-    async def study() -> Response:
-        """The manifest in its canonical bytes; their SHA-256 is the study's id."""
-        return Response(manifest, media_type="application/json", headers=_HEADERS)
 
     def limited(route: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
@@ -237,12 +239,12 @@ def create_app(store: Store, tokens: Tokens, operator_key: str, limits: Limits |
         endpoint.__name__, endpoint.__doc__ = route.__name__, route.__doc__
         return endpoint
 
-    app.get("/study", openapi_extra=MANIFEST)(study)
+    app.get("/study", openapi_extra=MANIFEST)(limited(collector.manifest))
     app.post("/reports", openapi_extra=REPORT)(limited(collector.submit))
     app.post("/reports/batch", openapi_extra=BATCH)(limited(collector.submit_batch))
     app.get("/operator/summary", openapi_extra=SUMMARY)(limited(collector.summary))
     app.post("/operator/close", openapi_extra=CLOSE)(limited(collector.close))
-    app.get("/metrics", openapi_extra=METRICS)(collector.metrics)
+    app.get("/metrics", openapi_extra=METRICS)(limited(collector.metrics))
     add_pages(app)
 
     @app.exception_handler(HTTPException)

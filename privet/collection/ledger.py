@@ -100,6 +100,10 @@ class Ledger:
         row = (study.id, study.canonical(), int(time.time()))
         self._database.execute("INSERT OR IGNORE INTO shown VALUES (?, ?, ?)", row)
 
+    def was_shown(self, study_id: str) -> bool:
+        """Whether the owner saw a study and agreed to it."""
+        return self._database.execute("SELECT 1 FROM shown WHERE study = ?", (study_id,)).fetchone() is not None
+
     def shown(self) -> list[Study]:
         """The manifests that the owner agreed to, newest first."""
         query = "SELECT manifest FROM shown ORDER BY at DESC, rowid DESC"

@@ -101,10 +101,9 @@ class Participant:
         return body
 
     def _require_shown(self, study: Study) -> None:
-        shown = self.ledger.shown()
-        if any(study == other for other in shown):
+        if self.ledger.was_shown(study.id):
             return
-        for other in shown:
+        for other in self.ledger.shown():
             if other.title == study.title and other.operator == study.operator:
                 raise Refusal(_difference(study, other))
         raise Refusal(f"The study '{study.title}' must be shown to the owner before it is answered. It was not.")

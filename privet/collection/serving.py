@@ -25,6 +25,7 @@ def serve(folder: StudyFolder, host: str, port: int, limits: Limits, *, proxied:
             proxy_headers=proxied,
             forwarded_allow_ips="*" if proxied else None,
             timeout_graceful_shutdown=10,
+            limit_concurrency=4096,
             h11_max_incomplete_event_size=1 << 16,
         )
     finally:

@@ -6,13 +6,9 @@ primary key (study, node) is what makes submission idempotent, whatever crashes 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
-from functools import cache
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -20,32 +16,12 @@ import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
 from privet.collection.answers import AnswerFormat, Answers
+from privet.collection.insertion import Insertion, Outcome
 from privet.collection.study import Study
 from privet.collection.tables import CONFLICTS, METADATA, MODELS, REJECTIONS, REPORTS, REVOKED, STUDIES
 from privet.errors import InvalidData, InvalidParameter
 
 __all__ = ["Outcome", "Store", "engine_for"]
-
-_FEW = 900  # SQLite's smallest limit on the parameters of a statement is 999
-_ROWS = 100  # of one INSERT
-_INSERT_POSTGRESQL = (
-    "INSERT INTO reports (study, node, minute, body) SELECT %s, node, %s, body "
-    "FROM unnest(%s::integer[], %s::bytea[]) AS t(node, body) ON CONFLICT DO NOTHING RETURNING node"
-)
-
-
-@cache
-def _insert_sqlite(rows: int) -> str:
-    values = ", ".join(f"(?1, ?{3 + 2 * row}, ?2, ?{4 + 2 * row})" for row in range(rows))
-    return f"INSERT INTO reports (study, node, minute, body) VALUES {values} ON CONFLICT DO NOTHING"
-
-
-class Outcome(StrEnum):
-    """What became of a report: new, the same bytes as before, or refused because others are stored."""
-
-    STORED = "stored"
-    REPEATED = "repeated"
-    CONFLICT = "conflict"
 
 
 def engine_for(place: str | Path) -> sa.Engine:
@@ -91,11 +67,11 @@ class Store:
 
     def insert(self, nodes: Sequence[int], bodies: Sequence[bytes], now: float | None = None) -> list[Outcome]:
         """Store reports in one transaction. A node that has one keeps it; a different one is recorded and refused."""
+        if not nodes:
+            return []
         minute = int((time.time() if now is None else now) // 60 * 60)
         with self._engine.begin() as connection:
-            if self._engine.dialect.name == "postgresql":
-                return self._insert_returning(connection, nodes, bodies, minute)
-            return self._insert_counting(connection, nodes, bodies, minute)
+            return Insertion(connection, self._number, minute).of(nodes, bodies)
 
     def get(self, node: int) -> bytes | None:
         """The stored body of a node."""
@@ -117,7 +93,8 @@ class Store:
 
     def conflicts(self) -> int:
         """How many different second reports were refused."""
-        return self._scalar(sa.select(sa.func.count()).where(CONFLICTS.c.study == self._number))
+        total = sa.func.coalesce(sa.func.sum(CONFLICTS.c.count), 0)
+        return self._scalar(sa.select(total).where(CONFLICTS.c.study == self._number))
 
     def timeline(self) -> list[tuple[int, int]]:
         """Reports by the minute in which they came (seconds since 1970)."""
@@ -188,74 +165,6 @@ class Store:
         sql = "INSERT INTO studies (id, manifest) VALUES (:id, :manifest) ON CONFLICT DO NOTHING"
         connection.execute(sa.text(sql), {"id": self.study.id, "manifest": self.study.canonical()})
         return int(connection.execute(known).scalar_one())
-
-    def _insert_returning(
-        self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int
-    ) -> list[Outcome]:
-        # By node, so that two collectors that store the same nodes wait for each other instead of locking up.
-        order = sorted(range(len(nodes)), key=nodes.__getitem__)
-        parameters = (self._number, minute, [nodes[row] for row in order], [bodies[row] for row in order])
-        new = {int(node) for node in connection.exec_driver_sql(_INSERT_POSTGRESQL, parameters).scalars()}
-        return self._sorted_out(connection, nodes, bodies, minute, new)
-
-    def _insert_counting(
-        self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int
-    ) -> list[Outcome]:
-        # All are new almost always; only otherwise is it worth asking which are not. SQLite counts, but names none.
-        with connection.begin_nested() as attempt:
-            if self._insert_rows(connection, nodes, bodies, minute) == len(nodes):
-                return [Outcome.STORED] * len(nodes)
-            attempt.rollback()
-        new = set(nodes) - set(self._stored(connection, nodes))
-        self._insert_rows(connection, nodes, bodies, minute)
-        return self._sorted_out(connection, nodes, bodies, minute, new)
-
-    def _insert_rows(
-        self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int
-    ) -> int:
-        """How many rows were new. Many rows a statement: sqlite3 lets go of the interpreter lock for each statement."""
-        count, whole = 0, len(nodes) - len(nodes) % _ROWS
-        for start in range(0, whole, _ROWS):
-            parameters: list[Any] = [self._number, minute, *repeat(None, 2 * _ROWS)]
-            parameters[2::2] = nodes[start : start + _ROWS]
-            parameters[3::2] = bodies[start : start + _ROWS]
-            count += connection.exec_driver_sql(_insert_sqlite(_ROWS), tuple(parameters)).rowcount
-        rest = zip(nodes[whole:], bodies[whole:], strict=True)
-        for node, body in rest:
-            count += connection.exec_driver_sql(_insert_sqlite(1), (self._number, minute, node, body)).rowcount
-        return count
-
-    def _sorted_out(
-        self, connection: sa.Connection, nodes: Sequence[int], bodies: Sequence[bytes], minute: int, new: set[int]
-    ) -> list[Outcome]:
-        if len(new) == len(nodes):
-            return [Outcome.STORED] * len(nodes)
-        stored = self._stored(connection, nodes)
-        outcomes = []
-        for node, body in zip(nodes, bodies, strict=True):
-            if stored[node] != body:
-                outcomes.append(Outcome.CONFLICT)
-            else:
-                outcomes.append(Outcome.STORED if node in new else Outcome.REPEATED)
-                new.discard(node)
-        refused = [
-            {"study": self._number, "node": node, "minute": minute, "digest": hashlib.sha256(body).digest()}
-            for node, body, outcome in zip(nodes, bodies, outcomes, strict=True)
-            if outcome is Outcome.CONFLICT
-        ]
-        if refused:
-            connection.execute(sa.insert(CONFLICTS), refused)
-        return outcomes
-
-    def _stored(self, connection: sa.Connection, nodes: Sequence[int]) -> dict[int, bytes]:
-        found: dict[int, bytes] = {}
-        distinct = sorted(set(nodes))
-        for start in range(0, len(distinct), _FEW):
-            query = sa.select(REPORTS.c.node, REPORTS.c.body).where(
-                REPORTS.c.study == self._number, REPORTS.c.node.in_(distinct[start : start + _FEW])
-            )
-            found.update((int(node), bytes(body)) for node, body in connection.execute(query))
-        return found
 
     def _scalar(self, query: sa.Select[Any]) -> int:
         with self._engine.connect() as connection:

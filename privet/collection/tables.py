@@ -27,9 +27,9 @@ REPORTS = sa.Table(
 CONFLICTS = sa.Table(
     "conflicts",
     METADATA,
-    sa.Column("number", sa.Integer, primary_key=True),
-    sa.Column("study", sa.Integer, nullable=False, index=True),
-    sa.Column("node", sa.Integer, nullable=False),
+    sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("node", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("count", sa.BigInteger, nullable=False),
     sa.Column("minute", sa.BigInteger, nullable=False),
     sa.Column("digest", sa.LargeBinary(32), nullable=False),
 )

@@ -85,11 +85,11 @@ class Tokens:
             blake2b(block[start : start + size], digest_size=_TAG, key=key).digest()
             for start in range(0, len(block), TOKEN_BYTES)
         ]
-        genuine = hmac.compare_digest(b"".join(tags), given["tag"].tobytes())
-        if not genuine or revoked or int(given["node"].max(initial=0)) >= self.study.nodes:
-            return None
         nodes: list[int] = given["node"].tolist()
-        return nodes
+        genuine = hmac.compare_digest(b"".join(tags), given["tag"].tobytes())
+        if not genuine or max(nodes, default=0) >= self.study.nodes:
+            return None
+        return nodes if revoked.isdisjoint(zip(nodes, given["serial"].tolist(), strict=True)) else None
 
     @cached_property
     def _study_key(self) -> bytes:

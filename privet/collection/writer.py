@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -89,24 +89,30 @@ class GroupWriter:
     def _write(self, group: list[_Pending]) -> list[Outcome | InvalidReports]:
         nodes = list(chain.from_iterable(pending.nodes for pending in group))
         bodies = list(chain.from_iterable(pending.bodies for pending in group))
-        try:
-            self._format.unpack(nodes, bodies)
+        results: list[Outcome | InvalidReports] = [Outcome.STORED] * len(nodes)
+        for row, error in self._invalid(nodes, bodies, 0, len(nodes)):
+            results[row] = error
+        good = [row for row, result in enumerate(results) if isinstance(result, Outcome)]
+        if len(good) == len(nodes):
             return list(self._store.insert(nodes, bodies))
-        except InvalidReports:
-            return self._write_the_good(nodes, bodies)
-
-    def _write_the_good(self, nodes: list[int], bodies: list[bytes]) -> list[Outcome | InvalidReports]:
-        results: list[Outcome | InvalidReports | None] = [None] * len(nodes)
-        for row, (node, body) in enumerate(zip(nodes, bodies, strict=True)):
-            try:
-                self._format.unpack([node], [body])
-            except InvalidReports as error:
-                results[row] = error
-        good = [row for row, result in enumerate(results) if result is None]
-        outcomes = self._store.insert([nodes[row] for row in good], [bodies[row] for row in good]) if good else []
+        outcomes = self._store.insert([nodes[row] for row in good], [bodies[row] for row in good])
         for row, outcome in zip(good, outcomes, strict=True):
             results[row] = outcome
-        return [result for result in results if result is not None]
+        return results
+
+    def _invalid(
+        self, nodes: list[int], bodies: list[bytes], start: int, end: int
+    ) -> Iterator[tuple[int, InvalidReports]]:
+        """The rows that no device could have sent, by halves: a few bad ones cost a few checks of many at once."""
+        try:
+            self._format.unpack(nodes[start:end], bodies[start:end])
+        except InvalidReports as error:
+            if end - start == 1:
+                yield start, error
+                return
+            middle = (start + end) // 2
+            yield from self._invalid(nodes, bodies, start, middle)
+            yield from self._invalid(nodes, bodies, middle, end)
 
     def _tell(self, group: list[_Pending], results: list[Outcome | InvalidReports]) -> None:
         start = 0

@@ -1,8 +1,8 @@
 /** Numbers for people. Bounds are rounded up: never less than what an observer can do. */
 
-/** At most four significant digits. */
-export function tidy(value) {
-  return String(Number(value.toPrecision(4)));
+/** A number without the noise of floating point. */
+export function tidy(value, digits = 6) {
+  return String(Number(value.toPrecision(digits)));
 }
 
 /** exp(epsilon) with three digits, rounded up. */

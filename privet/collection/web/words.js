@@ -64,7 +64,7 @@ export function rawInWords(value, domain) {
 export function symbolInWords(mechanism, symbol, domain) {
   if (mechanism instanceof MultiBit) return symbol > 0 ? "+1, higher" : "−1, lower";
   if (mechanism instanceof SampledResponse) return String(symbol);
-  const reading = tidy(mechanism.reading(symbol, domain));
+  const reading = tidy(mechanism.reading(symbol, domain), 4);
   return `${reading.replace("-", "−")} (symbol\u00a0${String(symbol).replace("-", "−")})`;
 }
 
