@@ -1,6 +1,7 @@
 """Groups of reports: each hears of its own, and bad ones do not touch the others."""
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -39,7 +40,7 @@ def test_every_row_hears_its_own_outcome(bad, cuts):
     store = Store.open(":memory:", STUDY)
     bodies = [b"\x00" * 6 if row in bad else body for row, body in enumerate(BODIES)]
     edges = sorted({0, 60, *cuts})
-    parts = [(NODES[a:b], bodies[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [(NODES[a:b], bodies[a:b]) for a, b in pairwise(edges)]
     results = [result for part in written(store, *parts) for result in part]
     assert {row for row, result in enumerate(results) if isinstance(result, InvalidReports)} == bad
     assert all(result is Outcome.STORED for row, result in enumerate(results) if row not in bad)
