@@ -288,7 +288,7 @@ def test_a_reload_finds_the_same_report_and_sends_nothing_twice(live: Live, visi
     assert (receipt["study"], receipt["participant"], receipt["report"]) == (live.study.id, 20, first)
 
 
-def test_two_tabs_make_one_report(live: Live, visitor: Callable[..., Visit]) -> None:
+def test_two_tabs_make_one_report_and_send_it_when_online_again(live: Live, visitor: Callable[..., Visit]) -> None:
     visit = visitor()
     pages = [visit.open(live.link(21)) for _ in range(2)]
     for page in pages:
@@ -297,6 +297,12 @@ def test_two_tabs_make_one_report(live: Live, visitor: Callable[..., Visit]) -> 
         page.get_by_role("button", name="Make my report").click()
     assert shown_report(pages[0]) == shown_report(pages[1])
     assert pages[1].get_by_text("made earlier in this browser").is_visible()
+    visit.context.set_offline(True)
+    pages[1].get_by_role("button", name="Send this report").click()
+    pages[1].get_by_text("You are offline. The report is kept").wait_for()
+    visit.context.set_offline(False)
+    pages[1].get_by_role("heading", name="your report is stored").wait_for()
+    assert live.store.get(21) == visit.reports[0][32:]
 
 
 def test_errors_and_a_lost_answer_are_survived_with_the_same_bytes(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -346,6 +352,7 @@ def test_the_owners_limit(live: Live, visitor: Callable[..., Visit], picture: Ca
     limit.fill("6.4999")
     page.get_by_role("button", name="Save limit").click()
     page.get_by_role("heading", name="This study would exceed your limit").wait_for()
+    assert page.get_by_text("6.4999 is left of your own limit").is_visible()
     assert not page.get_by_role("button", name="Make my report").is_visible()
     picture(page, "participant-over-limit-390")
     page.reload()
