@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from privet.errors import InvalidData, InvalidParameter
+from privet.experiments import plots
 from privet.experiments.plots import plot_table
 
 
@@ -63,3 +66,17 @@ def test_every_series_is_a_line_and_places_may_have_names(tmp_path: Path) -> Non
     for words in ("first line", "second line", "whole", "half"):
         assert words in text
     assert "privet" not in text.split("</metadata>")[1]
+
+
+def test_a_series_has_its_own_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = Figure()
+
+    @contextmanager
+    def seen(*_):
+        yield figure
+
+    monkeypatch.setattr(plots, "figure_in", seen)
+    cells = [{**row("cora", at, 80.0, 79.0), "series": series} for series, at in (("a", 1), ("a", 2), ("b", 3))]
+    plot_table(table(*cells), tmp_path / "t.svg")
+    drawn = {bars.get_label(): list(bars.lines[0].get_xdata()) for bars in figure.axes[0].containers}
+    assert drawn == {"a": [1, 2], "b": [3]}

@@ -43,6 +43,7 @@ def test_intervals_hold_the_mean_as_often_as_they_say() -> None:
     draws = np.random.default_rng(0).normal(3.0, 2.0, size=(4_000, 4))
     held = np.mean([abs(row.mean() - 3.0) <= half_width(row.tolist()) for row in draws])
     assert abs(held - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 4_000)
+    assert half_width([84.0, 85.0, 86.0]) == pytest.approx(4.302653 / math.sqrt(3), abs=1e-5)  # t for 2 degrees
     assert half_width([5.0]) is None
 
 

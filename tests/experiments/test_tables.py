@@ -84,3 +84,16 @@ def test_controls_that_do_not_depend_on_a_setting_are_measured_once(dataset: Pat
     assert [row["guarantee"]["model"] for row in result["cells"]] == ["central", "central"]
     # The system itself with either noise and without depends on the backbone; the four others do not.
     assert len(list(tmp_path.iterdir())) == 2 * 3 + 4
+
+
+def test_a_table_may_ask_for_few_kinds_and_cells_for_another_protocol(dataset: Path, tmp_path: Path) -> None:
+    cells = tuple(
+        Cell(str(dataset), f"{rate:.0%}", {"hops": 1, "max_epochs": 3}, None, at=rate, protocol={"label_rate": rate})
+        for rate in (0.02, 0.4)
+    )
+    table = PublishedTable("t", "T", "lpgnn", cells, statement="As said.", kinds=("private", "label_propagation"))
+    rows = run_table(table, None, 1, Store(tmp_path), show_progress=False)["cells"]
+    assert [list(row["controls"]) for row in rows] == [["label_propagation"]] * 2
+    assert len(list(tmp_path.iterdir())) == 2 * 2
+    few, many = (row["controls"]["label_propagation"]["mean"] for row in rows)
+    assert few < many
