@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,8 @@ class TrainedModel:
         """Write ``arrays.safetensors``, ``fitted.json``, ``study.json`` and ``privacy.yaml`` into a new directory."""
         with atomic_directory(path) as folder:
             self.fitted.save(folder)
+            described = json.loads((folder / "fitted.json").read_text()) | {"study": self.study.id}
+            (folder / "fitted.json").write_text(json.dumps(described, indent=2, sort_keys=True) + "\n")
             (folder / "study.json").write_bytes(self.study.canonical())
             write_statement(self.result(), folder / "privacy.yaml")
 
@@ -42,9 +45,14 @@ class TrainedModel:
         fitted = Fitted.load(folder)
         try:
             study = Study.from_bytes((folder / "study.json").read_bytes())
+            pinned = json.loads((folder / "fitted.json").read_text()).get("study")
         except OSError as error:
             found = error.strerror or str(error)
             raise InvalidData(f"model in {folder.name}", "one with its study's manifest", found) from None
+        if pinned != study.id:
+            raise InvalidData(
+                f"model in {folder.name}", f"trained from the study beside it, {study.id[:12]}", str(pinned)
+            )
         if fitted.probabilities.shape != (study.nodes, study.declared.classes):
             expected = f"predictions of {study.declared.classes} classes for {study.nodes} nodes"
             raise InvalidData(f"model in {folder.name}", expected, fitted.probabilities.shape)
@@ -78,9 +86,10 @@ class TrainedModel:
             f"{facts['respondents']:,.0f} of {facts['nodes']:,.0f} people answered ({facts['response_rate']:.1%})."
         ]
         if silent:
+            nothing = f"; about {facts['features_unknown']:,.0f} nothing is known" if facts["features_unknown"] else ""
             lines.append(
                 f"Of the {silent:,.0f} others {facts['features_from_neighbours']:,.0f} are described by what people "
-                f"near them reported; about {facts['features_unknown']:,.0f} nothing is known."
+                f"near them reported{nothing}."
             )
         apart = [
             f"{facts[f'validation_accuracy_{name}']:.1%} of {name}"

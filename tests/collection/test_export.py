@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -173,7 +175,11 @@ def test_a_flipped_byte_is_refused_or_harmless(tmp_path: Path) -> None:
     expected = AnswerFormat(study).pack(read_answers(path)[1])
     rng = np.random.default_rng(0)
     refused = 0
-    for place in rng.choice(len(good), size=60, replace=False):
+    with pq.ParquetFile(path) as file:
+        chunk = file.metadata.row_group(0).column(file.schema_arrow.names.index("label"))
+    start = chunk.dictionary_page_offset or chunk.data_page_offset
+    labels = range(start, start + chunk.total_compressed_size)  # a label can turn into another one unnoticed
+    for place in [*rng.choice(len(good), size=60, replace=False), *labels]:
         damaged = bytearray(good)
         damaged[place] ^= 1 << int(rng.integers(8))
         path.write_bytes(bytes(damaged))
@@ -200,3 +206,9 @@ def test_answers_of_another_study_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(InvalidData, match="columns"):
         write_answers(tmp_path / "reports.parquet", a_study(), answers)
     assert not list(tmp_path.iterdir())
+
+
+def test_exporting_needs_no_torch() -> None:
+    code = "import sys; import privet.collection.export, privet.collection.public_data; print('torch' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"

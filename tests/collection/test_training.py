@@ -230,6 +230,13 @@ def test_the_statement_is_that_of_a_real_collection(tmp_path: Path) -> None:
     fitted = json.loads((tmp_path / "model" / "fitted.json").read_text())
     assert fitted["guarantee"]["epsilon"] == 11.0
     assert fitted["facts"]["response_rate"] == len(answers) / NODES
+    assert fitted["study"] == study.id
+    (tmp_path / "model" / "study.json").write_bytes(a_study("solitude", epsilon=1.0).canonical())
+    with pytest.raises(InvalidData, match="trained from the study beside it"):
+        TrainedModel.load(tmp_path / "model")
+    (tmp_path / "model" / "study.json").unlink()
+    with pytest.raises(InvalidData, match="with its study's manifest"):
+        TrainedModel.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize(
