@@ -10,8 +10,6 @@ import base64
 import json
 import os
 import secrets
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,6 +21,7 @@ import numpy as np
 from privet.collection.answers import AnswerFormat, Answers
 from privet.collection.batches import pack_batch
 from privet.collection.folder import StudyFolder
+from privet.collection.rehearsal import free_port, start_collector
 from privet.collection.store import engine_for
 from privet.collection.study import FeatureBudget, LabelBudget, Study
 from privet.data import Schema
@@ -51,8 +50,8 @@ def _measure(nodes: int, singles: int, url: str | None) -> dict[str, float]:
         starts = range(0, nodes, BATCH)
         batches = [pack_batch(study.id, packed[i : i + BATCH], bodies[i : i + BATCH]) for i in starts]
         raw = max(_raw_rate(url, Path(directory) / "raw.sqlite", bodies[:nodes]) for _ in range(2))
-        port = _free_port()
-        server = _serve(folder, port)
+        port = free_port()
+        server = start_collector(folder, port, "--rate-limit", "0")
         try:
             requests = [_request("/reports/batch", "application/vnd.privet.batch", body) for body in batches]
             ingest, _ = asyncio.run(_drive(port, requests, connections=4))
@@ -67,7 +66,7 @@ def _measure(nodes: int, singles: int, url: str | None) -> dict[str, float]:
             assert _stored(folder) == nodes + singles
         finally:
             server.terminate()
-            server.wait(20)
+            server.communicate(timeout=20)
     return {
         "raw_inserts_per_second": round(raw),
         "batched_ingest_per_second": round(ingest * BATCH),
@@ -127,24 +126,6 @@ def _raw_rate(url: str | None, path: Path, bodies: list[bytes]) -> float:
     connection.commit()
     engine.dispose()
     return len(bodies) / seconds
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _serve(folder: StudyFolder, port: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "privet.cli", "study", "serve", str(folder.path), "--port", str(port)]
-    server = subprocess.Popen([*command, "--rate-limit", "0"], stdout=subprocess.DEVNULL)
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return server
-        except OSError:
-            time.sleep(0.1)
-    raise RuntimeError("the collector did not start")
 
 
 def _stored(folder: StudyFolder) -> int:

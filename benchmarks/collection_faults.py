@@ -18,11 +18,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.collection import _bodies, _free_port, _serve, _study
+from benchmarks.collection import _bodies, _study
 from privet.collection.batches import pack_batch
 from privet.collection.folder import StudyFolder
+from privet.collection.rehearsal import free_port, start_collector
 
 CONNECTIONS = 48
+UNLIMITED = ("--rate-limit", "0")
 BATCH_SHARE, BATCH = 0.5, 40  # half of the participants come through gateways that send 40 at a time
 
 
@@ -67,14 +69,14 @@ def play(participants: int, kills: int, url: str | None) -> dict[str, Any]:
 class _Crowd:
     def __init__(self, folder: StudyFolder, bodies: list[bytes], kills: int) -> None:
         self.folder, self.bodies, self.kills = folder, bodies, kills
-        self.port = _free_port()
+        self.port = free_port()
         self.acknowledged: set[int] = set()
         self.killed = self.broken = self.refused = 0
         self.random = random.Random(0)
 
     async def play(self) -> float:
         """All participants, and the killer beside them; the seconds that it took."""
-        self.server = _serve(self.folder, self.port)
+        self.server = start_collector(self.folder, self.port, *UNLIMITED)
         begin = time.perf_counter()
         nodes = list(range(len(self.bodies)))
         self.random.shuffle(nodes)
@@ -89,7 +91,7 @@ class _Crowd:
             await killer
         finally:
             self.server.kill()
-            self.server.wait()
+            self.server.communicate()
         return time.perf_counter() - begin
 
     async def _kill(self) -> None:
@@ -98,9 +100,9 @@ class _Crowd:
             while self.done < self.total * kill / (self.kills + 1):
                 await asyncio.sleep(0.005)
             self.server.kill()
-            self.server.wait()
+            self.server.communicate()
             self.killed += 1
-            self.server = await asyncio.to_thread(_serve, self.folder, self.port)
+            self.server = await asyncio.to_thread(start_collector, self.folder, self.port, *UNLIMITED)
 
     async def _participants(self, waiting: Any) -> None:
         connection: Any = None

@@ -8,21 +8,16 @@ same system, budgets, respondents and split, with reports that never went over a
 from __future__ import annotations
 
 import argparse
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
-from privet.collection.client import Collector
 from privet.collection.folder import StudyFolder, open_reports
-from privet.collection.ledger import Ledger
-from privet.collection.participant import Participant, PrivateAnswers
+from privet.collection.rehearsal import live_collector, play_people
 from privet.collection.simulation import simulated_answers
 from privet.collection.study import FeatureBudget, Study
 from privet.collection.training import train_model
@@ -58,15 +53,10 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as directory:
         folder = StudyFolder.create(Path(directory) / "study", study)
-        address, server = serve(folder)
-        try:
+        with live_collector(folder) as address:
             begin = time.perf_counter()
-            with ThreadPoolExecutor(8) as pool:
-                outcomes = list(pool.map(lambda node: take_part(folder, address, graph, int(node)), respondents))
+            outcomes = play_people(folder, address, graph, respondents)  # read `take_part` there: it is one device
             seconds = time.perf_counter() - begin
-        finally:
-            server.terminate()
-            server.wait(20)
         print(f"{outcomes.count('stored'):,} of {people:,} people reported in {seconds:.1f} s over HTTP.")
         store = folder.store()
         store.close()
@@ -91,29 +81,6 @@ def main() -> None:
     print(f"The study lies {away:.1f} standard deviations from its simulation.")
     if away > 8:  # by chance less than once in 10,000 studies (Student's t with 7 degrees of freedom)
         sys.exit("The study and its simulation do not agree.")
-
-
-def serve(folder: StudyFolder) -> tuple[str, subprocess.Popen[bytes]]:
-    """`privet study serve` on a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "privet.cli", "study", "serve", str(folder.path), "--port", str(port)]
-    server = subprocess.Popen([*command, "--rate-limit", "0"], stdout=subprocess.DEVNULL)
-    return f"http://127.0.0.1:{port}", server
-
-
-def take_part(folder: StudyFolder, address: str, graph: Graph, node: int) -> str:
-    """One person's device: it was given the collector's address, the study's id and a token, and nothing else."""
-    collector, token, pinned = Collector(address), folder.tokens.issue(node), folder.study.id
-    device = Participant(Ledger(":memory:"))
-    study = device.check(collector.manifest(), pinned)
-    device.agree(study)
-    reply = device.answer(study, node, PrivateAnswers(graph.features[[node]].toarray()[0].tolist()))
-    outcome = collector.send(reply, token)
-    device.ledger.acknowledge(study.id)
-    device.ledger.close()
-    return outcome
 
 
 if __name__ == "__main__":

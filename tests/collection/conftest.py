@@ -4,9 +4,10 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the collection extra is not installed")
 
-from simulated_studies import free_port, make_study, start_collector, store_place
+from simulated_studies import make_study, store_place
 
 from privet.collection.folder import StudyFolder
+from privet.collection.rehearsal import live_collector
 from privet.collection.store import Store
 
 
@@ -30,8 +31,5 @@ def folder(tmp_path, study):
 @pytest.fixture
 def live(folder):
     """A running collector without a rate limit: its address and its study's folder."""
-    port = free_port()
-    process = start_collector(folder, port, "--rate-limit", "0")
-    yield f"http://127.0.0.1:{port}", folder
-    process.terminate()
-    process.communicate(timeout=20)
+    with live_collector(folder) as address:
+        yield address, folder

@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 import pytest
-from simulated_studies import free_port, start_collector
 
 from privet.collection.folder import StudyFolder
+from privet.collection.rehearsal import free_port, start_collector
 from privet.data import Schema
 
 

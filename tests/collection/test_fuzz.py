@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from simulated_studies import free_port, make_study, simulated, start_collector
+from simulated_studies import make_study, simulated
 
 from privet.collection.answers import AnswerFormat
 from privet.collection.batches import pack_batch
 from privet.collection.folder import StudyFolder
+from privet.collection.rehearsal import free_port, start_collector
 from privet.data import Schema
 from privet.errors import InvalidReports
 

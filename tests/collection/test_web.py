@@ -222,6 +222,19 @@ def test_chromium_makes_the_vectors(live: Live, visitor: Callable[..., Visit]) -
     assert found == []
 
 
+def test_real_words_are_random(live: Live, visitor: Callable[..., Visit]) -> None:
+    """20,000 words, more than the browser gives at once: all differ, and half of the bits are ones (5 sigma)."""
+    page = visitor().open(live.origin)
+    program = """async () => {
+      const { SystemBits } = await import("/web/bits.js");
+      const words = Array.from(new SystemBits().words(20000), (word) => word.toString(2));
+      return [new Set(words).size, words.join("").replaceAll("0", "").length];
+    }"""
+    different, ones = page.evaluate(program)
+    assert different == 20_000
+    assert abs(ones - 640_000) < 5 * 566
+
+
 @pytest.mark.parametrize(("width", "scheme", "node"), [(1280, "light", 10), (390, "dark", 11)])
 def test_whole_participation(
     live: Live, visitor: Callable[..., Visit], picture: Callable[[Any, str], None], width: int, scheme: str, node: int
@@ -229,10 +242,15 @@ def test_whole_participation(
     visit = visitor(width, scheme)
     page = visit.open(live.link(node))
     page.get_by_role("heading", name="Sleep and friendship").wait_for()
-    for text in ("privet developers", "Everybody with a link.", "Participant", "at most 666.", "99.85 % sure"):
+    for text in (
+        "privet developers",
+        "Everybody with a link.",
+        f"{node} (from 0 to 299)",
+        "at most 666.",
+        "99.85 % sure",
+    ):
         assert page.get_by_text(text).first.is_visible(), text
-    for details in page.locator("details:visible").all():
-        details.locator("summary").click()
+    page.evaluate("document.querySelectorAll('details').forEach((details) => (details.open = true))")
     picture(page, f"participant-1-{width}-{scheme}")
 
     page.get_by_role("button", name="Make my report").click()

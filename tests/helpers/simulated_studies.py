@@ -2,10 +2,6 @@
 
 import os
 import secrets
-import socket
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -55,25 +51,3 @@ def store_place(kind, directory):
     if not os.environ.get("PRIVET_POSTGRES"):
         pytest.skip("PRIVET_POSTGRES names no database")
     return os.environ["PRIVET_POSTGRES"]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def start_collector(folder, port, *options):
-    """`privet study serve` in a process of its own, answering."""
-    command = [sys.executable, "-m", "privet.cli", "study", "serve", str(folder.path), "--port", str(port), *options]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    for _ in range(300):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return process
-        except OSError:
-            if process.poll() is not None:
-                break
-            time.sleep(0.05)
-    process.kill()
-    raise RuntimeError(f"the collector did not start: {process.communicate()[1].decode()}")
