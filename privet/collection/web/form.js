@@ -1,6 +1,8 @@
-/** The questions as form controls, or as one box for many; reads and checks what was entered, on this device only. */
+/** The questions as form controls; reads and checks what was entered, on this device only. */
 
 import { element } from "./dom.js";
+import { allowed, field, problemOf } from "./fields.js";
+import { pasted } from "./many.js";
 import { tidy } from "./numbers.js";
 
 const MOST_CONTROLS = 40;
@@ -40,12 +42,6 @@ export function questionForm(study, participant) {
   };
 }
 
-/** What a feature may be, in words. */
-export function allowed(domain) {
-  if (domain.kind === "categories") return `a whole number from 0 to ${domain.count - 1}`;
-  return `a number from ${tidy(domain.low)} to ${tidy(domain.high)}`;
-}
-
 function showProblems(summary, problems) {
   summary.replaceChildren();
   summary.hidden = problems.length === 0;
@@ -64,28 +60,6 @@ function showProblems(summary, problems) {
     element("ul", {}, ...problems.slice(0, 8).map(link)),
   );
   summary.focus();
-}
-
-/** A label, its control, a hint and a place for what is wrong with it. */
-function field(id, text, control, hint) {
-  control.id = id;
-  control.setAttribute("aria-describedby", `${id}-hint ${id}-problem`);
-  const problem = element("p", { id: `${id}-problem`, class: "problem", hidden: true });
-  const node = element(
-    "div",
-    { class: "field" },
-    element("label", { for: id }, text),
-    element("p", { id: `${id}-hint`, class: "hint" }, hint),
-    control,
-    problem,
-  );
-  return { node, control, complain: (sentence) => complain(control, problem, sentence) };
-}
-
-function complain(control, problem, sentence) {
-  problem.hidden = sentence === null;
-  problem.textContent = sentence === null ? "" : sentence[0].toUpperCase() + sentence.slice(1);
-  control.setAttribute("aria-invalid", sentence === null ? "false" : "true");
 }
 
 function asked(study) {
@@ -124,91 +98,6 @@ function noteClipping({ control, node }, domain) {
   const hint = node.querySelector(".hint");
   hint.textContent = outside ? `Outside the range: it will count as ${tidy(end)}.` : `Enter ${allowed(domain)}.`;
   hint.classList.toggle("notable", outside);
-}
-
-function problemOf(value, domain) {
-  if (value === "" || value === null || Number.isNaN(Number(value)) || !Number.isFinite(Number(value))) {
-    return `enter ${allowed(domain)}.`;
-  }
-  if (domain.kind === "interval") return null;
-  const code = Number(value);
-  return Number.isInteger(code) && code >= 0 && code < domain.count ? null : `enter ${allowed(domain)}.`;
-}
-
-/** Many answers at once: pasted or from a file, as JSON or CSV; the file is read here and goes nowhere. */
-function pasted(study) {
-  const count = study.domains.length.toLocaleString("en");
-  const hint =
-    `Paste your ${count} answers in order, separated by commas, spaces or lines, or as JSON: [1, 0.5, …] or ` +
-    '{"features": […]}.';
-  const control = element("textarea", { rows: "6", spellcheck: "false", autocomplete: "off" });
-  const box = field("features", `Your ${count} answers`, control, hint);
-  const file = element("input", { type: "file", accept: ".json,.csv,.txt,application/json,text/csv" });
-  const chooser = field("features-file", "Or read them from a file", file, "The file stays on this device.");
-  const note = element("p", { class: "hint", role: "status" });
-  box.node.append(note);
-  const update = () => {
-    const { values, problem } = readMany(control.value, study);
-    note.textContent = control.value.trim() === "" ? "" : (problem ?? tally(values, study));
-  };
-  control.addEventListener("input", update);
-  file.addEventListener("change", async () => {
-    if (file.files.length === 0) return;
-    control.value = await file.files[0].text();
-    update();
-  });
-  return {
-    node: element("div", { class: "fields" }, box.node, chooser.node, questionList(study)),
-    read(problems) {
-      const { values, problem } = readMany(control.value, study);
-      box.complain(problem);
-      if (problem !== null) problems.push({ id: control.id, text: problem });
-      return values;
-    },
-  };
-}
-
-function questionList(study) {
-  const items = study.domains.map((domain, i) => element("li", {}, `${study.question(i)}: ${allowed(domain)}`));
-  const list = element("ol", { class: "long", start: "1", tabindex: "0", "aria-label": "All questions" }, ...items);
-  return element("details", {}, element("summary", {}, `All ${items.length.toLocaleString("en")} questions`), list);
-}
-
-function readMany(text, study) {
-  const { values, problem } = numbersIn(text);
-  if (problem !== null) return { values: [], problem };
-  if (values.length !== study.domains.length) {
-    const wanted = study.domains.length.toLocaleString("en");
-    return { values: [], problem: `${wanted} answers are needed, and ${values.length.toLocaleString("en")} were found.` };
-  }
-  const wrong = values.findIndex((value, i) => problemOf(value, study.domains[i]) !== null);
-  if (wrong >= 0) {
-    const sentence = problemOf(values[wrong], study.domains[wrong]);
-    return { values: [], problem: `Answer ${wrong + 1} (${study.question(wrong)}): ${sentence}` };
-  }
-  return { values: values.map(Number), problem: null };
-}
-
-function numbersIn(text) {
-  const trimmed = text.trim();
-  if (/^[[{]/.test(trimmed)) {
-    try {
-      const document = JSON.parse(trimmed);
-      const values = Array.isArray(document) ? document : document.features;
-      const numbers = Array.isArray(values) && values.every((value) => typeof value === "number");
-      return numbers ? { values, problem: null } : { values: [], problem: "The JSON holds no list of numbers." };
-    } catch {
-      return { values: [], problem: "The text begins like JSON but is not JSON." };
-    }
-  }
-  return { values: trimmed.split(/[\s,;]+/).filter((part) => part !== ""), problem: null };
-}
-
-function tally(values, study) {
-  const isOutside = (value, i) => value < study.domains[i].low || value > study.domains[i].high;
-  const outside = values.filter(isOutside).length;
-  const read = `${values.length.toLocaleString("en")} answers read.`;
-  return outside === 0 ? read : `${read} ${outside} lie outside their range and will count as its nearest end.`;
 }
 
 function classQuestion(study) {

@@ -39,6 +39,12 @@ export function spent(ledger) {
   return ledger.reports.reduce((sum, { cost }) => sum + cost, 0);
 }
 
+/** What a limit leaves after some costs, without the noise of floating point. */
+export function remainder(limit, ...costs) {
+  const left = costs.reduce((rest, cost) => rest - cost, limit);
+  return Math.max(0, Math.round(left * 1e9) / 1e9);
+}
+
 /** Whether another cost would exceed the owner's limit, by exact arithmetic. */
 export function exceeds(ledger, cost) {
   const shift = 1100n; // every double is a multiple of 2^-1074
@@ -88,7 +94,7 @@ export function acknowledge(study, node) {
 
 /** The refusal of a study that costs too much. */
 export function overLimit(ledger, cost) {
-  const left = Math.max(0, ledger.limit - spent(ledger));
+  const left = remainder(ledger.limit, spent(ledger));
   const text =
     `Taking part costs ${tidy(cost)}, and ${tidy(left)} is left of your own limit of ${tidy(ledger.limit)}. ` +
     "No report is made. You can raise the limit under “Your privacy budget” if you want to.";

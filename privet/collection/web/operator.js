@@ -98,9 +98,9 @@ function lately(timeline) {
   return `${count(recent)} in the last hour`;
 }
 
-function remaining(moment_, closed) {
+function remaining(limit, closed) {
   if (closed) return "Yes";
-  const minutes = Math.max(0, Math.round((moment_.getTime() - Date.now()) / 60_000));
+  const minutes = Math.max(0, Math.round((limit.getTime() - Date.now()) / 60_000));
   if (minutes < 90) return `${minutes} min`;
   return minutes < 48 * 60 ? `${Math.round(minutes / 60)} hours` : `${count(Math.round(minutes / 1440))} days`;
 }
