@@ -19,7 +19,7 @@ class Cell:
     ``paper`` is None where the paper prints nothing; ``available`` is False where the dataset cannot be had.
     ``protocol`` is what the evaluation does differently, such as a smaller ``label_rate``. In a plot the cell stands
     ``at`` a place of the horizontal axis (called ``tick`` there, if not by its number), on the line of its ``series``,
-    in a ``panel`` (that of the dataset, if not named).
+    in a ``panel`` (that of the dataset, if not named). Without ``controls`` only the system itself is measured.
     """
 
     dataset: str
@@ -34,6 +34,7 @@ class Cell:
     series: str = ""
     tick: str = ""
     protocol: dict[str, Any] = field(default_factory=dict, hash=False)
+    controls: bool = True
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ def _draw(axis: Any, rows: list[dict[str, Any]]) -> None:
         here = [row for row in rows if row.get("series", "") == line]
         means, spreads = ([row["measured"][what] for row in here] for what in ("mean", "std"))
         style = {"color": SERIES_COLOURS[number % len(SERIES_COLOURS)], "marker": _MARKERS[number % len(_MARKERS)]}
+        style["ls"] = "none" if any(row.get("tick") for row in here) else "-"  # named places have nothing between them
         axis.errorbar([row["at"] for row in here], means, spreads, ms=4, capsize=2, label=line or "privet", **style)
         shown += means
     _scale(axis, rows, shown)

@@ -47,7 +47,13 @@ def run_table(
         table, seeds = thinned(table), 1
     task = TASKS[table.task]
     kinds = (table.kinds or task.kinds) if controls else task.kinds[:1]
-    jobs = [(cell, seed, kind) for cell in table.cells if cell.available for seed in range(seeds) for kind in kinds]
+    jobs = [
+        (cell, seed, kind)
+        for cell in table.cells
+        if cell.available
+        for seed in range(seeds)
+        for kind in (kinds if cell.controls else kinds[:1])
+    ]
     figures: dict[tuple[int, str], list[float]] = {}
 
     @cache
@@ -123,7 +129,7 @@ def _row(
         **row,
         "measured": ours,
         "difference": None if cell.paper is None else round(float(ours["mean"]), 1) - cell.paper,  # type: ignore[arg-type]
-        "controls": {kind: summary(figures[id(cell), kind], task.factor) for kind in kinds[1:]},
+        "controls": {kind: summary(figures[id(cell), kind], task.factor) for kind in kinds[1:] if cell.controls},
         "guarantee": None if guarantee is None else guarantee.to_dict(),
     }
 
@@ -131,7 +137,7 @@ def _row(
 def print_table(result: dict[str, Any]) -> None:
     """Paper, ours, controls and true epsilon side by side."""
     console, printed = Console(), TASKS[result["task"]].printed
-    shown: dict[str, Any] = next((row["controls"] for row in result["cells"] if row["measured"]), {})
+    shown: dict[str, Any] = next((row["controls"] for row in result["cells"] if row.get("controls")), {})
     seeds = "one seed" if result["seeds"] == 1 else f"{result['seeds']} seeds"
     table = Table(title=f"{result['title']} ({result['metric']}, {seeds})", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("dataset", no_wrap=True)
@@ -146,7 +152,7 @@ def print_table(result: dict[str, Any]) -> None:
         ours, judged = row["measured"], row["difference"] is not None and not result["quick"]
         colour = "" if not judged else "[green]" if row["difference"] >= -1e-9 else "[red]"
         spread = f" +- {printed(ours['std'])}" if result["seeds"] > 1 else ""
-        controls = [printed(figures["mean"]) for figures in row["controls"].values()]
+        controls = [printed(row["controls"][kind]["mean"]) for kind in shown if kind in row["controls"]]
         epsilon = "none" if row["guarantee"] is None else f"{row['guarantee']['epsilon']:.4g}"
         figure = f"{colour}{printed(ours['mean'])}{spread}"
         table.add_row(row["dataset"], row["condition"], epsilon, paper, figure, *controls)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,9 +92,11 @@ def test_a_table_may_ask_for_few_kinds_and_cells_for_another_protocol(dataset: P
         Cell(str(dataset), f"{rate:.0%}", {"hops": 1, "max_epochs": 3}, None, at=rate, protocol={"label_rate": rate})
         for rate in (0.02, 0.4)
     )
+    alone = replace(cells[0], label="alone", at=1.0, controls=False)
+    cells = (*cells, alone)
     table = PublishedTable("t", "T", "lpgnn", cells, statement="As said.", kinds=("private", "label_propagation"))
     rows = run_table(table, None, 1, Store(tmp_path), show_progress=False)["cells"]
-    assert [list(row["controls"]) for row in rows] == [["label_propagation"]] * 2
+    assert [list(row["controls"]) for row in rows] == [["label_propagation"], ["label_propagation"], []]
     assert len(list(tmp_path.iterdir())) == 2 * 2
-    few, many = (row["controls"]["label_propagation"]["mean"] for row in rows)
+    few, many = (row["controls"]["label_propagation"]["mean"] for row in rows[:2])
     assert few < many
