@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types layers unit bench clean
+.PHONY: demo test lint types layers docs unit bench clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/privet demo
 
-test: lint types layers unit
+test: lint types layers docs unit
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
@@ -21,6 +21,9 @@ types: $(VENV)/dev.stamp
 layers: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 
+docs: $(VENV)/dev.stamp
+	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
+
 unit: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest
 
@@ -28,7 +31,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) build privet.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build docs/_build privet.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

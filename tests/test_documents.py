@@ -1,44 +1,154 @@
-"""What README and docs say is run: Python blocks in order, and every `privet` command."""
+"""What README and docs say is run, page by page: Python blocks and `privet` commands, in order, in one new directory.
+
+In a console block `$ privet ...` is run and must end with 0; lines below it must occur in what it prints, with `...`
+for anything. A command that ends with `&` goes on in the background until the page ends, on a free port and not 8000.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import inspect
+import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from privet.mechanisms import MECHANISMS, Mechanism
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BREAKING = {"privet audit sampled-response --claim published"}  # exit code 1 is what the text announces
+LINKING = [*DOCUMENTS, *sorted((ROOT / "docs" / "api").glob("*.md")), ROOT / "CONTRIBUTING.md"]
+BREAKING = {  # exit code 1 is what the text announces
+    "privet audit sampled-response --claim published",
+    "privet audit heterpoisson --noise sml --runs 3000",
+}
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
-def blocks(document: Path, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", document.read_text(), re.MULTILINE | re.DOTALL)
+def commands(block: str) -> list[tuple[str, list[str]]]:
+    """Each command of a console block with the lines that it is said to print."""
+    found: list[tuple[str, list[str]]] = []
+    for line in block.replace("\\\n", "").splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif found and line.strip():
+            found[-1][1].append(line)
+    return found
 
 
-def commands() -> list[str]:
-    lines = [line for document in DOCUMENTS for block in blocks(document, "console") for line in block.splitlines()]
-    return sorted({line[2:] for line in lines if line.startswith("$ privet")})
+def says(printed: str, line: str) -> bool:
+    """Whether a line was printed, up to spaces, with ``...`` for anything."""
+    words = " ".join(line.split())
+    pattern = ".*".join(re.escape(part) for part in words.split("..."))
+    return re.search(pattern, " ".join(printed.split())) is not None
 
 
-@pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "python")], ids=lambda d: d.name)
-def test_python_blocks_run(document: Path, capsys: pytest.CaptureFixture) -> None:
-    names: dict[str, object] = {}
-    for block in blocks(document, "python"):
-        exec(compile(block, document.name, "exec"), names)
+def run(command: str, expected: list[str], environment: dict[str, str]) -> None:
+    result = subprocess.run(
+        command, shell=True, capture_output=True, text=True, timeout=300, check=False, env=environment
+    )
+    assert result.returncode == (1 if command in BREAKING else 0), f"{command}\n{result.stderr}"
+    for line in expected:
+        assert says(result.stdout, line), f"{command}\nmust print: {line}\nprinted: {result.stdout}"
 
 
-@pytest.mark.parametrize("command", commands())
-def test_commands_run(command: str) -> None:
-    arguments = [sys.executable, "-m", "privet.cli", *shlex.split(command)[1:]]
-    result = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
-    assert result.returncode == (1 if command in BREAKING else 0), result.stderr
+@contextmanager
+def running(command: str, port: str) -> Iterator[None]:
+    """A server in the background that answers, until the block ends."""
+    arguments = [sys.executable, "-m", "privet.cli", *shlex.split(command.rstrip("& "))[1:]]
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL) as server:
+        try:
+            for _ in range(600):
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", int(port))) == 0:
+                        break
+                assert server.poll() is None, f"{command} ended"
+                time.sleep(0.1)
+            yield
+        finally:
+            server.terminate()
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
+def environment_in(directory: Path) -> dict[str, str]:
+    """A shell that knows `privet` as this interpreter's, with nothing of the user's own."""
+    program = directory / "privet"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m privet.cli "$@"\n')
+    program.chmod(0o755)
+    path = f"{directory}{os.pathsep}{os.environ.get('PATH', '')}"
+    return {**os.environ, "PATH": path, "COLUMNS": "80", "XDG_DATA_HOME": str(directory)}
+
+
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if BLOCK.search(d.read_text())], ids=lambda d: d.name)
+def test_what_a_page_says_runs(
+    document: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("page"))
+    environment, port, names = environment_in(tmp_path_factory.mktemp("bin")), free_port(), {}
+    text = document.read_text()
+    if re.search(r"^\$ privet .*&$", text, re.MULTILINE):
+        text = text.replace("8000", port)
+    with ExitStack() as background:
+        for language, block in BLOCK.findall(text):
+            if language == "python":
+                exec(compile(block, document.name, "exec"), names)
+                continue
+            for command, expected in commands(block):
+                if command.startswith("privet ") and command.endswith("&"):
+                    background.enter_context(running(command, port))
+                elif command.startswith("privet "):
+                    run(command, expected, environment)
+
+
+def test_expected_output_is_looked_for() -> None:
+    block = "$ privet account x \\\n    --json\n  epsilon   1 ... of 2\n\n$ make demo\n"
+    assert commands(block) == [("privet account x     --json", ["  epsilon   1 ... of 2"]), ("make demo", [])]
+    assert says("the epsilon 1\nand more of 2", "epsilon 1 ... of 2")
+    assert not says("the epsilon 1\nand more of 3", "epsilon 1 ... of 2")
+    with pytest.raises(AssertionError, match="must print: other"):
+        run("echo one", ["other"], dict(os.environ))
+
+
+@pytest.mark.parametrize("document", LINKING, ids=lambda d: d.name)
 def test_links_between_documents_exist(document: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
+    for target in LINK.findall(document.read_text()):
         assert target.startswith("https://") or (document.parent / target).exists(), target
+
+
+def test_the_mechanism_of_the_guide_passes_the_conformance_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: dict[str, Any] = {}
+    exec(BLOCK.findall((ROOT / "docs" / "extending.md").read_text())[0][1], names)
+    mechanism = names["ThreePoint"]
+    monkeypatch.setitem(MECHANISMS, mechanism.name, mechanism)
+    place = ROOT / "tests" / "mechanisms" / "test_conformance.py"
+    specification = importlib.util.spec_from_file_location("suite", place)
+    suite = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(suite)
+    tests = [check for name, check in vars(suite).items() if name.startswith("test_")]
+    checks = {check: inspect.signature(check).parameters for check in tests}
+    checks = {check: parameters for check, parameters in checks.items() if "factory" in parameters}
+
+    def factory(epsilon: float) -> Mechanism:
+        return mechanism(epsilon=epsilon, dimension=3, **suite.RANGE, sample=2)
+
+    assert len(checks) >= 9
+    for check, parameters in checks.items():
+        for epsilon in suite.EPSILONS if "epsilon" in parameters else ():
+            check(factory, epsilon)
+        if "epsilon" not in parameters:
+            check(factory)
