@@ -54,7 +54,11 @@ class Candidate:
     @property
     def name(self) -> str:
         """What is trained."""
-        controls = {"propagation": "label propagation", "perceptron": "a perceptron without the graph"}
+        controls = {
+            "structure": f"{self.system.name} on the structure",
+            "propagation": "label propagation",
+            "perceptron": "a perceptron that sees no graph",
+        }
         return controls.get(self.kind, self.system.name)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -37,17 +38,18 @@ def print_advice(advice: Mapping[str, Any]) -> None:
 
 
 def advice_paragraph(advice: Mapping[str, Any]) -> str:
-    """The recommendation and how sure it is."""
-    best = advice["recommended"]
-    chosen = (
-        f"The best way found to collect {advice['protect'].replace(',', ' and ')} with a total epsilon of "
-        f"{advice['budget']:g} is {_described(best)}."
-    )
+    """The recommendation and how sure it is; what need not be collected comes first."""
+    best = _described(advice["recommended"])
+    collected = f"{advice['protect'].replace(',', ' and ')} with a total epsilon of {advice['budget']:g}"
+    needless = "no" in advice["collect"].values()
+    chosen = f"Who collects them all the same does best with {best}, as far as found."
+    if not needless:
+        chosen = f"The best way found to collect {collected} is {best}."
     close = [row for row in advice["candidates"][1:] if row["behind"] <= row["margin"]]
     rest = "Every other setting was worse beyond noise."
     if close:
         many = f"{len(close)} other settings are" if len(close) > 1 else "One other setting is"
-        rest = f"{many} within noise of it (the next is {_described(close[0])}), so the choice among these is open."
+        rest = f"{many} within noise of it (next: {_described(close[0])}), so the choice among these is open."
     answers = [_answer(advice, part) for part in advice["comparison"]]
     places = len(next(iter(advice["comparison"].values())))
     chance = (
@@ -55,29 +57,33 @@ def advice_paragraph(advice: Mapping[str, Any]) -> str:
         f"gain, one of the {places} worlds would still show one in up to {math.ceil(places * 2.5)} of 100 simulations. "
         "Real people may be like none of these worlds."
     )
-    return " ".join([chosen, rest, *answers, chance])
+    return " ".join([*answers, chosen, rest, chance] if needless else [chosen, rest, *answers, chance])
 
 
 def next_commands(advice: Mapping[str, Any]) -> list[str]:
-    """What to type next, as it stands; DIRECTORY is for a directory of one's own (edges, nodes, schema.json)."""
+    """What to type next, as it stands; DIRECTORY is for a directory of one's own (edges, nodes, schema.json).
+
+    The guarantee of what should be collected, and a run that shows the controls beside the system.
+    """
     best = advice["recommended"]
-    system = SYSTEMS[best["system"]]
     budgets = [f"--epsilon-{part} {value:g}" for part, value in best["epsilons"].items()]
     shape = f"--dimension {advice['features']} --classes {advice['classes']}"
     hops = best["settings"].get("hops", best["settings"].get("feature_hops"))
-    known = {field.name: field.default for field in fields(system)}
+    known = {field.name: field.default for field in fields(SYSTEMS[best["system"]])}
     changed = {k: v for k, v in best["settings"].items() if k not in _LEFT_OUT and v != known[k]}
     others = [f"--set {name}={_toml(value)}" for name, value in sorted(changed.items())]
     source = advice["source"]
     dataset = source if source in KNOWN or Path(source).is_dir() or source.endswith(".npz") else "DIRECTORY"
     far = [] if hops is None else [f"--hops {hops}"]
-    commands = [
-        " ".join([f"privet account {best['system']}", *budgets, shape]),
-        " ".join([f"privet run {best['system']} --dataset {dataset}", *budgets, *far, *others]),
-    ]
-    if advice["collect"]["features"] == "no" and "labels" in best["epsilons"]:
-        return [f"privet account randomized-response --epsilon {advice['budget']:g} --classes {advice['classes']}"]
-    return commands[1:] if advice["collect"]["features"] == "no" else commands
+    run = " ".join([f"privet run {best['system']} --dataset {shlex.quote(dataset)}", *budgets, *far, *others])
+    if advice["collect"]["features"] != "no":
+        return [" ".join([f"privet account {best['system']}", *budgets, shape]), run]
+    whole = f"--epsilon {advice['budget']:g}"
+    if "labels" in best["epsilons"]:
+        return [f"privet account randomized-response {whole} --classes {advice['classes']}", run]
+    if "edges" in best["epsilons"]:
+        return [f"privet account adjacency-response {whole} --num-nodes {advice['nodes']} --one-sided", run]
+    return [run]
 
 
 def _simulated(advice: Mapping[str, Any]) -> str:
@@ -118,7 +124,7 @@ def _candidates(advice: Mapping[str, Any]) -> Table:
 
 def _comparison(advice: Mapping[str, Any], part: str) -> Table:
     rival = advice["without"][part]["system"]
-    title = f"What {_NAMES[part]} add to {rival} without them, accuracy (%)"
+    title = f"What {_NAMES[part]} add, accuracy (%); without them: {rival}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for column in ("signal of features", "homophily", "with", "without", "gain", "worth it"):
         words = column in ("signal of features", "homophily")
@@ -134,24 +140,32 @@ def _answer(advice: Mapping[str, Any], part: str) -> str:
     rows = advice["comparison"][part]
     what, rival = _NAMES[part], advice["without"][part]
     spent = f" with the whole budget for the {' and '.join(rival['epsilons'])}" if rival["epsilons"] else ""
-    other = f"{rival['system']} without them{spent}"
+    other = f"{rival['system']}{spent}"
     helped = [row for row in rows if row["helps"]]
     if not helped:
-        alone = " The structure alone does as well." if part == "features" else ""
+        alone = "The structure alone does as well" if part == "features" else "Other data alone do as well"
+        least = f"{advice['worth']:g} point{'' if advice['worth'] == 1 else 's'}"
         return (
-            f"Do not collect {what}: in none of the {len(rows)} worlds did they gain {advice['worth']:g} points beyond "
-            f"noise over {other}.{alone} The data need not be collected at all."
+            f"Do not collect {what}. {alone}: in none of the {len(rows)} worlds did they gain {least} beyond noise "
+            f"over {other}, so they need not be collected at all."
         )
-    least, most = min(row["gain"] for row in helped), max(row["gain"] for row in helped)
-    points = f"{least:.1f} to {most:.1f} points" if len(helped) > 1 else f"{most:.1f} points"
+    least_gain, most_gain = min(row["gain"] for row in helped), max(row["gain"] for row in helped)
+    points = f"{least_gain:.1f} to {most_gain:.1f} points" if len(helped) > 1 else f"{most_gain:.1f} points"
     if len(helped) == len(rows):
         return f"Collecting {what} is worth it in all {len(rows)} worlds: they gain {points} over {other}."
-    where = "; ".join(f"{row['signal']} signal with {row['homophily']} homophily" for row in helped)
     return (
-        f"Collecting {what} is worth it in {len(helped)} of {len(rows)} worlds ({where}), where they gain {points} "
-        f"over {other}; in the others the data need not be collected. Collect {what} only if there is reason to expect "
-        "such a world, and try a small pilot first."
+        f"Collecting {what} is worth it in {len(helped)} of {len(rows)} worlds ({_where(rows)}), where they gain "
+        f"{points} over {other}; in the others they need not be collected. Collect them only if there is reason to "
+        "expect such a world, and try a small pilot first."
     )
+
+
+def _where(rows: list[dict[str, Any]]) -> str:
+    """The worlds that helped, or those that did not if they are fewer."""
+    helped = [row for row in rows if row["helps"]]
+    few = helped if 2 * len(helped) <= len(rows) else [row for row in rows if not row["helps"]]
+    named = "; ".join(f"{row['signal']} signal with {row['homophily']} homophily" for row in few)
+    return named if few is helped else f"all but {named}"
 
 
 def _described(row: Mapping[str, Any]) -> str:

@@ -126,7 +126,7 @@ def document(gains: list[float], **changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("gains", "words"),
     [
-        ([0.0, 0.1, -3.0], "Do not collect the features: in none of the 3 worlds"),
+        ([0.0, 0.1, -3.0], "Do not collect the features. The structure alone does as well: in none of the 3 worlds"),
         ([0.0, 0.1, 4.0], "worth it in 1 of 3 worlds (strong signal with low homophily), where they gain 4.0 points"),
         ([2.0, 3.0, 4.0], "worth it in all 3 worlds: they gain 2.0 to 4.0 points"),
     ],
@@ -134,9 +134,15 @@ def document(gains: list[float], **changes: Any) -> dict[str, Any]:
 def test_it_says_plainly_whether_to_collect(gains: list[float], words: str) -> None:
     text = advise_words.advice_paragraph(document(gains))
     assert words in text
-    assert ("The structure alone does as well. The data need not be collected at all." in text) == (max(gains) < 1)
+    assert ("so they need not be collected at all" in text) == (max(gains) < 1)
+    assert text.startswith("Do not collect") == (max(gains) < 1)
     assert "One other setting is within noise of it" in text
     assert "in up to 8 of 100 simulations" in text
+
+
+def test_many_worlds_are_named_by_the_few_that_are_not_among_them() -> None:
+    text = advise_words.advice_paragraph(document([0.0, 3.0, 4.0]))
+    assert "worth it in 2 of 3 worlds (all but weak signal with high homophily), where they gain 3.0 to 4.0" in text
 
 
 def test_next_commands_spell_out_the_settings() -> None:

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from privet.cli import app, main
+from privet.experiments.runs import write_result
+from privet.privacy import Guarantee, Unit
+
+RESULT: dict[str, Any] = {
+    "system": "lpgnn",
+    "dataset": "village",
+    "task": "node classification",
+    "metric": "accuracy (%)",
+    "settings": {"hops": 4},
+    "mechanisms": ["multi-bit"],
+    "mean": 81.0,
+    "std": 1.0,
+    "values": [80.0, 82.0],
+    "controls": {},
+    "guarantee": Guarantee.local(Unit.FEATURES, 1.0, unprotected=("the edges, which are public",)).to_dict(),
+    "version": "0.1.0",
+}
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Path:
+    write_result(RESULT, tmp_path / "result.json")
+    return tmp_path / "result.json"
+
+
+def test_a_report_is_written_with_its_figures(result: Path) -> None:
+    out, figures = result.with_name("page.html"), result.with_name("figures")
+    found = CliRunner().invoke(app, ["report", str(result), "--out", str(out), "--figures", str(figures)])
+    assert found.exit_code == 0, found.output
+    assert found.output == f"Wrote 1 result to {out}.\n"
+    assert out.read_text().startswith("<!DOCTYPE html>")
+    assert sorted(path.suffix for path in figures.iterdir()) == [".pdf", ".svg"]
+
+
+def test_a_statement_is_printed_from_every_source(result: Path) -> None:
+    sources = [result, result.with_name("result.privacy.yaml"), result.parent]
+    printed = [CliRunner().invoke(app, ["statement", str(source)]).output for source in sources]
+    assert printed[0].startswith("Privacy statement: lpgnn on village\n")
+    assert printed[0] == printed[1] == printed[2]
+    markdown = CliRunner().invoke(app, ["statement", str(result), "--markdown"]).output
+    assert markdown.startswith("# Privacy statement: lpgnn on village\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        (["report", "missing.json"], "missing.json"),
+        (["report", "other.json"], "other.json"),
+        (["report", "result.json", "--out", "nowhere/page.html"], "nowhere"),
+        (["statement", "missing.json"], "missing.json"),
+        (["statement", "other.json"], "other.json"),
+        (["advise", "--budget", "1", "--graph", "missing.csv", "--features", "3", "--classes", "2"], "missing.csv"),
+    ],
+    ids=lambda value: " ".join(value[:3]) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    command: list[str],
+    complaint: str,
+    result: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
+) -> None:
+    result.with_name("other.json").write_text(json.dumps({"cells": []}))
+    before = sorted(result.parent.iterdir())
+    monkeypatch.chdir(result.parent)
+    monkeypatch.setattr(sys, "argv", ["privet", *command])
+    with pytest.raises(SystemExit) as end:
+        main()
+    printed = capsys.readouterr()
+    assert end.value.code == 2
+    assert printed.out == ""
+    assert printed.err.startswith("privet: ")
+    assert printed.err.count("\n") == 1
+    assert complaint in printed.err
+    assert sorted(result.parent.iterdir()) == before
