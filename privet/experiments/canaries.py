@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privet.auditing.canary import CanaryGame
 from privet.auditing.lower_bound import epsilon_lower_bound
-from privet.auditing.membership import membership
+from privet.auditing.membership import largest_advantage, membership
 from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.experiments.measure import Measurement
@@ -19,7 +19,7 @@ from privet.systems import CentralSystem, HeterPoisson
 
 __all__ = ["CANARY_KINDS", "measure_canaries"]
 
-CANARY_KINDS = ("private", "sml", "sml_projection")
+CANARY_KINDS = ("private", "sml", "sml_projection", "claim")
 _SML_DIMENSION = 32
 
 
@@ -29,12 +29,16 @@ def measure_canaries(
     """An epsilon that an ``audit`` finds necessary, or the per cent of right guesses of an ``attack`` on membership.
 
     ``private`` is Gaussian noise for the system's epsilon; ``sml`` the paper's noise for the same epsilon by its claim,
-    seen whole; ``sml_projection`` the same, seen along the canary only as in the paper's own audit. Of ``graph`` only
-    the number of nodes is read.
+    seen whole; ``sml_projection`` the same, seen along the canary only as in the paper's own audit; ``claim`` what that
+    epsilon allows. Of ``graph`` only the number of nodes is read.
     """
     if not isinstance(system, HeterPoisson) or system.target_epsilon is None:
         raise InvalidParameter("system", "measure_canaries", "heterpoisson with a target epsilon", system.name)
     began, nodes = time.perf_counter(), graph.num_nodes
+    delta = system.delta_for(nodes)
+    if kind == "claim":
+        most = largest_advantage(system.target_epsilon, delta)
+        return {"test": 50 * (1 + most) if what == "attack" else system.target_epsilon}
     if kind == "private":
         sigma = system.noise_multiplier_for(nodes) / 2
         game = CanaryGame(sigma, system.rate(nodes), system.multiplier, system.steps(nodes), "gaussian", 2)
@@ -45,7 +49,7 @@ def measure_canaries(
     if what == "attack":
         found = 50 * (1 + membership(*worlds).advantage)
     else:
-        found = epsilon_lower_bound(*worlds, system.delta_for(nodes))
+        found = epsilon_lower_bound(*worlds, delta)
     return {"test": found, "seconds": time.perf_counter() - began}
 
 

@@ -46,6 +46,7 @@ KIND_TITLES = {
     "laplace": ("Laplace", "the Laplace mechanism"),
     "overlap": ("kept", "centres kept in the sub-graphs of others, with the noise that this needs"),
     "embedding_bound": ("bound", "Theorem 3's bound for private embeddings"),
+    "claim": ("claim", "what the claimed epsilon allows"),
     "sml_projection": ("SML, paper's", "SML noise seen along the canary only, as the paper audits it"),
 }
 """What a figure beside the system's own is called: in a narrow column, and in words."""
