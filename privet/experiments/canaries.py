@@ -46,10 +46,7 @@ def measure_canaries(
         sigma = system.published_noise_multiplier(system.target_epsilon, nodes) / 2
         game = CanaryGame(sigma, system.rate(nodes), system.multiplier, system.steps(nodes), "sml", _SML_DIMENSION)
     worlds = _played(game, runs, seed)["projection" if kind == "sml_projection" else "full"]
-    if what == "attack":
-        found = 50 * (1 + membership(*worlds).advantage)
-    else:
-        found = epsilon_lower_bound(*worlds, delta)
+    found = 50 * (1 + membership(*worlds).advantage) if what == "attack" else epsilon_lower_bound(*worlds, delta)
     return {"test": found, "seconds": time.perf_counter() - began}
 
 
