@@ -196,10 +196,11 @@ def sweep(
 
 @app.command()
 def demo(
-    nodes: Annotated[int, typer.Option(min=100, max=1_000_000, help="People in the synthetic graph.")] = 2000,
+    nodes: Annotated[int, typer.Option(min=100, max=100_000, help="People in the synthetic graph.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
+    out: Annotated[Path, typer.Option(help="Directory for the report and the results.")] = Path("privet-demo"),
 ) -> None:
-    """Every mechanism and every system on a synthetic social graph; no data needed."""
+    """Everything on a synthetic society: mechanisms, broken claims, systems and controls, a live study, a report."""
     from privet.experiments.demo import run_demo
 
-    run_demo(nodes, seed)
+    run_demo(nodes, seed, out)

@@ -24,8 +24,8 @@ DEFAULT_LIMIT = 10.0
 _TABLES = """
 CREATE TABLE IF NOT EXISTS shown (study TEXT PRIMARY KEY, manifest BLOB NOT NULL, at INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS reports (
-    study TEXT PRIMARY KEY, title TEXT NOT NULL, cost REAL NOT NULL, delta REAL NOT NULL, body BLOB NOT NULL,
-    made INTEGER NOT NULL, sent INTEGER
+    study TEXT PRIMARY KEY, node INTEGER NOT NULL, title TEXT NOT NULL, cost REAL NOT NULL, delta REAL NOT NULL,
+    body BLOB NOT NULL, made INTEGER NOT NULL, sent INTEGER
 );
 CREATE TABLE IF NOT EXISTS owner (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), most REAL NOT NULL);
 """
@@ -46,6 +46,7 @@ class Entry:
     """A report that this device made."""
 
     study: str
+    node: int
     title: str
     cost: float
     delta: float
@@ -92,7 +93,7 @@ class Ledger:
 
     def entries(self) -> list[Entry]:
         """Every report, oldest first."""
-        query = "SELECT study, title, cost, delta, made, sent FROM reports ORDER BY made, study"
+        query = "SELECT study, node, title, cost, delta, made, sent FROM reports ORDER BY made, study"
         return [Entry(*row) for row in self._database.execute(query)]
 
     def show(self, study: Study) -> None:
@@ -114,7 +115,12 @@ class Ledger:
         found = self._database.execute("SELECT body FROM reports WHERE study = ?", (study_id,)).fetchone()
         return None if found is None else bytes(found[0])
 
-    def reserve(self, study: Study, make: Callable[[], bytes]) -> bytes:
+    def node(self, study_id: str) -> int | None:
+        """Whom the study's report was made for, if one was made."""
+        found = self._database.execute("SELECT node FROM reports WHERE study = ?", (study_id,)).fetchone()
+        return None if found is None else int(found[0])
+
+    def reserve(self, study: Study, node: int, make: Callable[[], bytes]) -> bytes:
         """The study's report: the stored one, or a new one that is stored together with its cost.
 
         ``make`` runs at most once in the life of this ledger for a study, and not at all above the limit.
@@ -126,8 +132,8 @@ class Ledger:
             if Fraction(self.spent) + Fraction(study.cost) > Fraction(self.limit):
                 raise OverLimit(study.cost, self.spent, self.limit)
             body = make()
-            row = (study.id, study.title, study.cost, study.guarantee().delta, body, int(time.time()))
-            database.execute("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
+            row = (study.id, node, study.title, study.cost, study.guarantee().delta, body, int(time.time()))
+            database.execute("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", row)
             return body
 
     def acknowledge(self, study_id: str) -> None:

@@ -75,8 +75,10 @@ class Participant:
         The order matters: what was made is given again even after the study has closed; nothing is made for a study
         that was not shown, is not open or costs too much.
         """
-        known = self.ledger.report(study.id)
+        known, other = self.ledger.report(study.id), self.ledger.node(study.id)
         if known is not None:
+            if other != node:
+                raise Refusal(f"The study must be answered as node {other}, as it was before. Got node {node} instead.")
             return Reply(study, known)
         self._require_shown(study)
         moment = datetime.now(UTC) if now is None else now
@@ -84,7 +86,7 @@ class Participant:
             text = f"from {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC"
             raise Refusal(f"The study must be open, which it is {text}. Got {moment:%Y-%m-%d %H:%M} UTC instead.")
         _check(study, node, private)
-        return Reply(study, self.ledger.reserve(study, lambda: self._perturb(study, node, private)))
+        return Reply(study, self.ledger.reserve(study, node, lambda: self._perturb(study, node, private)))
 
     def _perturb(self, study: Study, node: int, private: PrivateAnswers) -> bytes:
         with warnings.catch_warnings():

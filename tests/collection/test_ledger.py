@@ -20,8 +20,8 @@ def test_a_report_is_made_once(tmp_path, study):
         made.append(1)
         return b"body"
 
-    assert [ledger.reserve(study, make) for _ in range(3)] == [b"body"] * 3
-    assert Ledger(tmp_path / "ledger").reserve(study, make) == b"body"
+    assert [ledger.reserve(study, 5, make) for _ in range(3)] == [b"body"] * 3
+    assert Ledger(tmp_path / "ledger").reserve(study, 5, make) == b"body"
     assert len(made) == 1
     assert ledger.spent == study.cost == 2.0
 
@@ -31,9 +31,9 @@ def test_the_limit_holds_over_all_studies():
     assert ledger.limit == DEFAULT_LIMIT
     ledger.limit = 5.0
     for _ in range(2):
-        ledger.reserve(make_study(), lambda: b"")
+        ledger.reserve(make_study(), 5, lambda: b"")
     with pytest.raises(OverLimit, match="at most 1, which is left of the limit 5"):
-        ledger.reserve(make_study(), lambda: pytest.fail("a report was made above the limit"))
+        ledger.reserve(make_study(), 5, lambda: pytest.fail("a report was made above the limit"))
     assert ledger.spent == 4.0
     assert len(ledger.entries()) == 2
 
@@ -42,18 +42,18 @@ def test_a_limit_is_not_passed_by_rounding():
     ledger = Ledger(":memory:")
     ledger.limit = 0.3
     for _ in range(2):
-        ledger.reserve(make_study(features={"mechanism": "multi-bit", "epsilon": 0.1}, labels=None), lambda: b"")
+        ledger.reserve(make_study(features={"mechanism": "multi-bit", "epsilon": 0.1}, labels=None), 5, lambda: b"")
     third = make_study(features={"mechanism": "multi-bit", "epsilon": 0.1}, labels=None)
     with pytest.raises(OverLimit):  # three times the double 0.1 is more than the double 0.3
-        ledger.reserve(third, lambda: b"")
+        ledger.reserve(third, 5, lambda: b"")
 
 
 def test_a_failure_while_making_costs_nothing(study):
     ledger = Ledger(":memory:")
     with pytest.raises(RuntimeError):
-        ledger.reserve(study, lambda: (_ for _ in ()).throw(RuntimeError))
+        ledger.reserve(study, 5, lambda: (_ for _ in ()).throw(RuntimeError))
     assert ledger.spent == 0
-    assert ledger.reserve(study, lambda: b"later") == b"later"
+    assert ledger.reserve(study, 5, lambda: b"later") == b"later"
 
 
 def crash_at(point, path, manifest):
@@ -75,7 +75,7 @@ def crash_at(point, path, manifest):
         count("")
         return b"made by %d" % point
 
-    ledger.reserve(Study.from_bytes(manifest), make)
+    ledger.reserve(Study.from_bytes(manifest), 5, make)
     count("")
     os._exit(0)
 
@@ -92,7 +92,7 @@ def test_wherever_it_crashes_it_goes_on(tmp_path, study):
         ledger = Ledger(path)
         before = ledger.report(study.id)
         assert ledger.spent == (0.0 if before is None else study.cost)
-        body = ledger.reserve(study, lambda: b"made again")
+        body = ledger.reserve(study, 5, lambda: b"made again")
         assert body == (b"made again" if before is None else b"made by %d" % point)
         assert ledger.spent == study.cost
         if process.exitcode == 0:
@@ -104,7 +104,7 @@ def test_wherever_it_crashes_it_goes_on(tmp_path, study):
 def race(path, manifest, queue):
     from privet.collection.study import Study
 
-    queue.put(Ledger(path).reserve(Study.from_bytes(manifest), lambda: os.urandom(8)))
+    queue.put(Ledger(path).reserve(Study.from_bytes(manifest), 5, lambda: os.urandom(8)))
 
 
 def test_processes_at_once_get_the_same_report(tmp_path, study):
@@ -143,7 +143,7 @@ def test_what_is_no_ledger_is_refused(tmp_path):
 
 def test_acknowledged_reports_are_known(study):
     ledger = Ledger(":memory:")
-    ledger.reserve(study, lambda: b"")
+    ledger.reserve(study, 5, lambda: b"")
     assert ledger.entries()[0].sent is None
     ledger.acknowledge(study.id)
     assert ledger.entries()[0].sent is not None

@@ -44,6 +44,13 @@ def test_every_repetition_is_the_same_even_if_the_answers_change(device, study):
     assert device.ledger.spent == study.cost
 
 
+def test_a_device_has_one_node_in_a_study(device, study):
+    device.agree(study)
+    device.answer(study, 17, ANSWERS)
+    with pytest.raises(Refusal, match="as node 17"):
+        device.answer(study, 18, ANSWERS)
+
+
 def test_it_refuses_a_manifest_with_another_id(device, study):
     assert device.check(study.canonical(), study.id.upper()) == study
     dearer = make_study(title=study.title, features={"mechanism": "multi-bit", "epsilon": 2.0})
