@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Literal
 
 from privet.data import Categories, Graph, Schema
@@ -130,7 +131,7 @@ def _split(system: System, protect: str, budget: float, share: float) -> System:
     """The system with a share of the budget for features and the rest for labels or edges."""
     features = share * budget
     others = budget - features
-    while features + others > budget:
+    while Fraction(features) + Fraction(others) > Fraction(budget):  # composition rounds up, and so would exceed it
         others = math.nextafter(others, 0.0)
     own: dict[str, Any] = {"epsilon_features": features or budget}  # reports without information cost nothing
     if protect == "features,labels":

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -16,7 +18,7 @@ from privet.errors import InvalidParameter
 from privet.experiments import advise as module
 from privet.experiments import advise_candidates, advise_words
 from privet.experiments.advise import Question, advise, figures_needed
-from privet.experiments.advise_candidates import SPLITS, candidates, without
+from privet.experiments.advise_candidates import SPLITS, Candidate, candidates, without
 from privet.experiments.advise_command import declared_schema, topology_for
 from privet.experiments.advise_topology import Topology, stated_topology
 from privet.experiments.advise_worlds import World
@@ -49,6 +51,41 @@ def test_no_candidate_spends_more_than_the_budget(protect: str, budget: float) -
         assert sum(each.epsilons.values()) == pytest.approx(budget)
         for candidate in shares:
             assert candidate.system.guarantee(SMALL).epsilon == pytest.approx(budget)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.floats(0.05, 20.0), st.sampled_from(["features,labels", "features,edges"]))
+def test_rounding_does_not_exceed_the_budget(budget: float, protect: str) -> None:
+    first = candidates(protect, budget, SMALL)[0]
+    for share in SPLITS[protect]:
+        assert first.with_share(protect, budget, share).system.guarantee(SMALL).epsilon <= budget
+
+
+def test_a_gain_is_beyond_noise_and_large_enough() -> None:
+    places = [World("high", "weak")] * 4
+    ours = [[70.0, 71.0, 72.0], [70.0, 75.0, 80.0], [70.5, 71.5, 72.6], [60.0, 60.0, 60.1]]
+    theirs = [[68.0, 69.1, 70.0], [72.0, 70.0, 70.0], [70.0, 71.0, 72.0], [70.0, 70.0, 70.0]]
+    rows = module._compared(places, ours, theirs, worth=1.0)
+    assert [row["helps"] for row in rows] == [True, False, False, False]
+    assert [row["gain"] > row["margin"] for row in rows] == [True, False, True, False]
+    assert module._compared(places, ours, theirs, worth=0.2)[2]["helps"]
+
+
+def test_what_decides_is_measured_on_draws_that_chose_nothing(
+    topology: Topology, quickly: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds: list[int] = []
+    real = Candidate.trained
+
+    def recorded(self: Candidate, people: Any, seed: int) -> Any:
+        seeds.append(seed)
+        return real(self, people, seed)
+
+    monkeypatch.setattr(Candidate, "trained", recorded)
+    advise(Question(topology, _numbers(), 1.0, "features", seeds=3))
+    deciding = 2 * 2 * 3
+    assert not set(seeds[:-deciding]) & set(seeds[-deciding:])
+    assert len(set(seeds[-deciding:])) == 3
 
 
 def test_a_control_gets_the_whole_budget() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from privet.errors import InvalidData, InvalidParameter
-from privet.experiments.report import build_report, read_results, write_report
+from privet.experiments.report import _curves, build_report, read_results, write_report
 from privet.privacy import Guarantee, Unit
 
 
@@ -182,6 +182,7 @@ def test_curves_join_results_that_differ_in_epsilon_only(tmp_path: Path) -> None
     (tmp_path / "r.json").write_text(json.dumps(other))
     found = read_results([tmp_path / "s.json", tmp_path / "r.json"])
     assert [one["guarantee"]["epsilon"] for one in found] == [4.0, 1.0, 2.0]
+    assert [[one["guarantee"]["epsilon"] for one in curve] for curve in _curves(found)] == [[1.0, 4.0]]
     _, drawn = build_report(found)
     assert [figure.name for figure in drawn if figure.name.startswith("tradeoff")] == ["tradeoff-1-lpgnn-village"]
 
