@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -89,14 +90,16 @@ def test_audits_without_end_are_refused(arguments: tuple[str, ...]) -> None:
     assert "small enough to" in result.stderr
 
 
-def test_ctrl_c_ends_in_one_sentence() -> None:
+def test_ctrl_c_ends_in_one_sentence(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "privet.cli", "demo", "--nodes", "20000"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline().startswith("A synthetic social graph")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, cwd=tmp_path) as process:
+        assert process.stdout.readline().startswith("A synthetic society")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors == "privet: stopped by Ctrl-C; nothing was left half-written.\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_closed_pipe_is_not_a_broken_claim() -> None:

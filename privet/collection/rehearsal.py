@@ -75,12 +75,16 @@ def play_people(
         return outcome
 
     with ThreadPoolExecutor(8) as pool:
-        return list(pool.map(one, people))
+        try:
+            return list(pool.map(one, people))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # who has not begun need not
+            raise
 
 
 def take_part(folder: StudyFolder, address: str, graph: Graph, node: int) -> str:
     """One person's device: it was given the collector's address, the study's id and a token, and nothing else."""
-    collector, token, pinned = Collector(address), folder.tokens.issue(node), folder.study.id
+    collector, token, pinned = Collector(address, attempts=4), folder.tokens.issue(node), folder.study.id
     device = Participant(Ledger(":memory:"))
     study = device.check(collector.manifest(), pinned)
     device.agree(study)
