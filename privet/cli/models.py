@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -126,7 +127,9 @@ def _remember(path: Path, name: str, system: str, facts: dict[str, float]) -> No
     """Tell the operator's page about a model."""
     from privet.collection.folder import StudyFolder
 
-    shown = ("response_rate", "validation_accuracy", "control_accuracy")
+    shown = ("response_rate", "validation_accuracy", "control_accuracy", "label_propagation_accuracy")
+    trained = datetime.now(UTC).isoformat(timespec="seconds")
     store = StudyFolder.open(path).store()
-    store.add_model({"name": name, "system": system, "metrics": {key: facts[key] for key in shown}})
+    metrics = {key: facts[key] for key in shown}
+    store.add_model({"name": name, "system": system, "trained": trained, "metrics": metrics})
     store.dispose()

@@ -102,7 +102,10 @@ class TrainedModel:
             f"of {facts['training_nodes'] + facts['validation_nodes']:,.0f} labelled{noisy})"
             + (f": {', '.join(apart)}." if len(apart) > 1 else ".")
         )
-        return [*lines, self.verdict(), self.study.guarantee().in_words()]
+        alone = (
+            f"Label propagation, which needs no reports of features, gives {facts['label_propagation_accuracy']:.1%}."
+        )
+        return [*lines, self.verdict(), alone, self.study.guarantee().in_words()]
 
     def verdict(self) -> str:
         """Whether it matters who sent which report, from the same held-out nodes."""

@@ -2,7 +2,7 @@
 
 Budgets are the manifest's. Nodes that did not answer sent nothing, which is not the same as zeros: their features come
 from their neighbours' reports (:mod:`privet.estimation.missing`). Beside the model stands a control, the same training
-on the same reports dealt to other people at random, which shows whether the reports helped.
+on the same reports dealt to other people at random, which shows whether the reports helped, and label propagation.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.collection.answers import Answers
-from privet.collection.facts import response_facts, validation_facts
+from privet.collection.facts import response_facts, validation_accuracy, validation_facts
 from privet.collection.models import TrainedModel
 from privet.collection.study import Study
 from privet.data import Graph, Split
 from privet.errors import InvalidData, InvalidParameter
 from privet.systems import Collected, Solitude, System
-from privet.systems.controls import shuffled_reports
+from privet.systems.controls import label_propagation, shuffled_reports
 
 __all__ = ["collected_from", "study_settings", "systems_for", "train_model"]
 
@@ -82,7 +82,13 @@ def train_model(
     )
     fitted = system.fit(collected, progress=progress)
     control = system.fit(shuffled_reports(collected, system.seed), progress=progress)
-    facts = {**fitted.facts, **response_facts(collected), **validation_facts(collected, fitted, control)}
+    labels_alone = label_propagation(collected)
+    facts = {
+        **fitted.facts,
+        **response_facts(collected),
+        **validation_facts(collected, fitted, control),
+        "label_propagation_accuracy": validation_accuracy(collected, labels_alone),
+    }
     return TrainedModel(study, replace(fitted, facts=facts))
 
 
