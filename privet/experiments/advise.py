@@ -1,8 +1,8 @@
 """`privet advise`: which system, mechanism, split of the budget and hops, and whether to collect at all.
 
 Everything is simulated on a topology with synthetic people (see ``advise_worlds``): nothing private is read. First
-every candidate is tried once in each world; then the best one is compared with doing without the features, on fresh
-draws and with the same seeds, by a paired test in each world.
+every candidate is tried once in each world; then the best one of each strength of signal is compared with doing without
+the features, on fresh draws and with the same seeds, by a paired test in each world.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from privet.data import Graph, Schema
 from privet.errors import InvalidParameter
 from privet.experiments.advise_candidates import SPLITS, Candidate, candidates, without
 from privet.experiments.advise_topology import Topology, sampled
+from privet.experiments.advise_verdict import answer, compared, pooled
 from privet.experiments.advise_words import advice_paragraph, next_commands
 from privet.experiments.advise_worlds import HOMOPHILY, SIGNAL, World, edge_homophily, worlds
 from privet.experiments.verdict import confidence_margin
@@ -78,11 +79,14 @@ def advise(question: Question, done: Callable[[], None] = lambda: None) -> dict[
         shares = SPLITS[question.protect][1:]
         table += [trial.once(finalist.candidate.with_share(question.protect, question.budget, s)) for s in shares]
     table.sort(key=_mean, reverse=True)
-    best = table[0]
-    options = without(best.candidate, question.protect, question.budget)
+    champions = {signal: max(table, key=lambda row: _mean(row, signal, places)) for signal in SIGNAL}
+    options = without(table[0].candidate, question.protect, question.budget)
     rivals = {part: max((trial.once(each) for each in ways), key=_mean) for part, ways in options.items()}
-    final = {name: trial.often(row.candidate, question.seeds) for name, row in {"best": best, **rivals}.items()}
-    compared = {part: _compared(places, final["best"], final[part], question.worth) for part in rivals}
+    ours = trial.often([champions[world.signal].candidate for world in places], question.seeds)
+    theirs = {part: trial.often([row.candidate] * len(places), question.seeds) for part, row in rivals.items()}
+    found = {part: compared(places, ours, theirs[part], question.worth) for part in rivals}
+    together = {part: pooled(ours, theirs[part]) for part in rivals}
+    best = _recommended(table[0], champions, found["features"])
     document = {
         "source": question.topology.source,
         "nodes": question.topology.graph.num_nodes,
@@ -98,11 +102,13 @@ def advise(question: Question, done: Callable[[], None] = lambda: None) -> dict[
         "seeds": question.seeds,
         "homophily": {name: {"follow": HOMOPHILY[name], "edges": trial.edge_share(name)} for name in HOMOPHILY},
         "signal": SIGNAL,
-        "candidates": [_row(row, best) for row in table],
-        "recommended": _row(best, best) | {"settings": best.candidate.system.settings()},
-        "without": {part: _row(row, best) for part, row in rivals.items()},
-        "comparison": compared,
-        "collect": {part: _answer(rows) for part, rows in compared.items()},
+        "candidates": [_row(row, table[0]) for row in table],
+        "recommended": _row(best, table[0]) | {"settings": best.candidate.system.settings()},
+        "champions": {signal: _row(row, table[0]) for signal, row in champions.items()},
+        "without": {part: _row(row, table[0]) for part, row in rivals.items()},
+        "comparison": found,
+        "pooled": together,
+        "collect": {part: answer(rows, together[part], question.worth) for part, rows in found.items()},
         "seconds": time.perf_counter() - began,
         "version": privet.__version__,
     }
@@ -128,9 +134,12 @@ class _Trial:
         """One draw of every world."""
         return _Tried(candidate, [self._score(candidate, world, seed) for seed, world in enumerate(self.places)])
 
-    def often(self, candidate: Candidate, seeds: int) -> list[list[float]]:
-        """Fresh draws of every world."""
-        return [[self._score(candidate, world, _FRESH + seed) for seed in range(seeds)] for world in self.places]
+    def often(self, chosen: Sequence[Candidate], seeds: int) -> list[list[float]]:
+        """Fresh draws of every world, each with a candidate of its own."""
+        return [
+            [self._score(candidate, world, _FRESH + seed) for seed in range(seeds)]
+            for candidate, world in zip(chosen, self.places, strict=True)
+        ]
 
     def edge_share(self, homophily: str) -> float:
         return edge_homophily(World(homophily, next(iter(SIGNAL))).people(self.graph, self.schema, 0))
@@ -144,8 +153,16 @@ class _Trial:
         return found
 
 
-def _mean(row: _Tried) -> float:
-    return float(np.mean(row.scores))
+def _mean(row: _Tried, signal: str | None = None, places: Sequence[World] = ()) -> float:
+    """Over all worlds, or over those of one strength of signal (of all again if there is none)."""
+    some = [score for score, world in zip(row.scores, places, strict=False) if world.signal == signal]
+    return float(np.mean(some or row.scores))
+
+
+def _recommended(first: _Tried, champions: dict[str, _Tried], rows: list[dict[str, Any]]) -> _Tried:
+    """Who collects features does so for the worlds in which they help, so the choice is for those."""
+    helped = [row["signal"] for row in rows if row["helps"]]
+    return champions[helped[-1]] if helped else first
 
 
 def _row(row: _Tried, best: _Tried) -> dict[str, Any]:
@@ -154,37 +171,10 @@ def _row(row: _Tried, best: _Tried) -> dict[str, Any]:
     return {
         "system": row.candidate.name,
         "mechanism": row.candidate.mechanism,
+        "sample": getattr(row.candidate.system, "sample", None) if row.candidate.share else None,
         "epsilons": row.candidate.epsilons,
         "hops": row.candidate.hops,
         "mean": _mean(row),
         "behind": float(behind.mean()),
         "margin": confidence_margin(behind),
     }
-
-
-def _compared(
-    places: Sequence[World], best: list[list[float]], rival: list[list[float]], worth: float
-) -> list[dict[str, Any]]:
-    """In each world: both accuracies, the paired difference with its 95 % interval, and whether it is worth it."""
-    rows = []
-    for world, ours, theirs in zip(places, best, rival, strict=True):
-        gain = np.subtract(ours, theirs)
-        mean, margin = float(gain.mean()), confidence_margin(gain)
-        rows.append(
-            {
-                "homophily": world.homophily,
-                "signal": world.signal,
-                "with": float(np.mean(ours)),
-                "without": float(np.mean(theirs)),
-                "gain": mean,
-                "margin": margin,
-                "helps": bool(mean > margin and mean >= worth),
-            }
-        )
-    return rows
-
-
-def _answer(rows: list[dict[str, Any]]) -> str:
-    """Whether to collect: yes or no if all worlds agree, else it depends."""
-    helped = sum(row["helps"] for row in rows)
-    return "no" if helped == 0 else "yes" if helped == len(rows) else "depends"

@@ -67,9 +67,8 @@ class Candidate:
         """The mechanism of the features; none where they are not collected."""
         if not self.share:
             return "none"
-        if isinstance(self.system, RGNN):
-            return f"sampled-response of {self.system.sample}"
-        return str(self.system.settings().get("mechanism", "multi-bit"))
+        fixed = "sampled-response" if isinstance(self.system, RGNN) else "multi-bit"
+        return str(self.system.settings().get("mechanism", fixed))
 
     @property
     def epsilons(self) -> dict[str, float]:

@@ -13,8 +13,8 @@ from privet.data import Schema
 from privet.data.files import atomic_file
 from privet.errors import InvalidParameter
 from privet.experiments.advise import Question, advise, figures_needed
+from privet.experiments.advise_print import print_advice
 from privet.experiments.advise_topology import Topology, read_schema, read_topology, stated_topology
-from privet.experiments.advise_words import print_advice
 
 __all__ = ["advise_command", "declared_schema", "topology_for"]
 

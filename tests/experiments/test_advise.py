@@ -16,11 +16,12 @@ from privet.cli import app
 from privet.data import Schema, social_graph, write_directory
 from privet.errors import InvalidParameter
 from privet.experiments import advise as module
-from privet.experiments import advise_candidates, advise_words
+from privet.experiments import advise_candidates, advise_print, advise_words
 from privet.experiments.advise import Question, advise, figures_needed
 from privet.experiments.advise_candidates import SPLITS, Candidate, candidates, without
 from privet.experiments.advise_command import declared_schema, topology_for
 from privet.experiments.advise_topology import Topology, stated_topology
+from privet.experiments.advise_verdict import answer, compared, pooled
 from privet.experiments.advise_worlds import World
 from privet.systems import LPGNN, RGNN
 
@@ -59,16 +60,6 @@ def test_rounding_does_not_exceed_the_budget(budget: float, protect: str) -> Non
     first = candidates(protect, budget, SMALL)[0]
     for share in SPLITS[protect]:
         assert first.with_share(protect, budget, share).system.guarantee(SMALL).epsilon <= budget
-
-
-def test_a_gain_is_beyond_noise_and_large_enough() -> None:
-    places = [World("high", "weak")] * 4
-    ours = [[70.0, 71.0, 72.0], [70.0, 75.0, 80.0], [70.5, 71.5, 72.6], [60.0, 60.0, 60.1]]
-    theirs = [[68.0, 69.1, 70.0], [72.0, 70.0, 70.0], [70.0, 71.0, 72.0], [70.0, 70.0, 70.0]]
-    rows = module._compared(places, ours, theirs, worth=1.0)
-    assert [row["helps"] for row in rows] == [True, False, False, False]
-    assert [row["gain"] > row["margin"] for row in rows] == [True, False, True, False]
-    assert module._compared(places, ours, theirs, worth=0.2)[2]["helps"]
 
 
 def test_what_decides_is_measured_on_draws_that_chose_nothing(
@@ -125,7 +116,7 @@ def test_advice_is_complete_and_counts_its_work(protect: str, topology: Topology
     found = advise(question, lambda: trained.append(1))
     assert len(trained) == figures_needed(question)
     assert found["candidates"][0]["mean"] == max(row["mean"] for row in found["candidates"])
-    assert found["collect"]["features"] in ("yes", "no", "depends")
+    assert found["collect"]["features"] in ("yes", "no", "depends", "unclear")
     assert [row["signal"] for row in found["comparison"]["features"]] == ["weak", "strong"]
     assert ("edges" in found["comparison"]) == (protect == "features,edges")
     json.dumps(found, allow_nan=False)
@@ -138,17 +129,18 @@ def test_advice_is_complete_and_counts_its_work(protect: str, topology: Topology
         if arguments[0] == "account":
             assert CliRunner().invoke(app, arguments).exit_code == 0
         else:
-            assert arguments[0] == "run"
+            assert arguments[0] in ("run", "study")
 
 
-def document(gains: list[float], **changes: Any) -> dict[str, Any]:
-    row = {"system": "lpgnn", "mechanism": "multi-bit", "epsilons": {"features": 1.0}, "hops": "4", "mean": 80.0}
+def document(gains: list[float], noise: float = 0.1, **changes: Any) -> dict[str, Any]:
+    row = {"system": "lpgnn", "mechanism": "multi-bit", "sample": None, "epsilons": {"features": 1.0}, "hops": "4"}
+    row["mean"] = 80.0
     best = {**row, "behind": 0.0, "margin": 0.0, "settings": LPGNN(hops=4, dropout=0.5).settings()}
     places = [("weak", "high"), ("medium", "medium"), ("strong", "low")]
-    rows = [
-        {"signal": s, "homophily": h, "with": 80.0, "without": 80.0 - g, "gain": g, "margin": 0.5, "helps": g > 1.0}
-        for (s, h), g in zip(places, gains, strict=True)
-    ]
+    ours = [[80.0, 80.0 + noise, 80.0 - noise] for _ in gains]
+    theirs = [[80.0 - gain] * 3 for gain in gains]
+    rows = compared([World(homophily, signal) for signal, homophily in places], ours, theirs, 1.0)
+    together = pooled(ours, theirs)
     rival = {**row, "system": "label propagation", "epsilons": {}, "hops": "", "behind": 1.0, "margin": 2.0}
     return {
         "source": "edges.csv", "nodes": 9000, "edges": 100, "simulated_nodes": 2000, "simulated_degree": 9.0,
@@ -156,7 +148,7 @@ def document(gains: list[float], **changes: Any) -> dict[str, Any]:
         "homophily": {"low": {"follow": 0.5, "edges": 0.4}}, "signal": {"weak": 0.1},
         "candidates": [best, {**row, "behind": 0.2, "margin": 0.9}], "recommended": best,
         "without": {"features": rival}, "comparison": {"features": rows},
-        "collect": {"features": module._answer(rows)}, **changes,
+        "pooled": {"features": together}, "collect": {"features": answer(rows, together, 1.0)}, **changes,
     }  # fmt: skip
 
 
@@ -171,9 +163,9 @@ def document(gains: list[float], **changes: Any) -> dict[str, Any]:
 def test_it_says_plainly_whether_to_collect(gains: list[float], words: str) -> None:
     text = advise_words.advice_paragraph(document(gains))
     assert words in text
-    assert ("so they need not be collected at all" in text) == (max(gains) < 1)
+    assert ("They need not be collected at all." in text) == (max(gains) < 1)
     assert text.startswith("Do not collect") == (max(gains) < 1)
-    assert "One other setting is within noise of it" in text
+    assert "One other setting is within noise of the best" in text
     assert "in up to 8 of 100 simulations" in text
 
 
@@ -186,7 +178,41 @@ def test_next_commands_spell_out_the_settings() -> None:
     assert advise_words.next_commands(document([2.0, 3.0, 4.0])) == [
         "privet account lpgnn --epsilon-features 1 --dimension 16 --classes 4",
         "privet run lpgnn --dataset DIRECTORY --epsilon-features 1 --hops 4 --set dropout=0.5",
+        "privet study new STUDY --title TITLE --nodes 9000 --schema SCHEMA --mechanism multi-bit --epsilon-features 1",
     ]
+
+
+def test_too_small_a_simulation_says_so() -> None:
+    found = document([0.0, 0.1, 0.2], noise=3.0)
+    assert found["collect"] == {"features": "unclear"}
+    text = advise_words.advice_paragraph(found)
+    assert "the simulation is too small to exclude it (over all worlds the gain is +0.1 ±" in text
+    assert "more --seeds" in text
+    assert "Do not collect" not in text
+
+
+def test_single_worlds_that_stay_open_are_counted() -> None:
+    text = advise_words.advice_paragraph(document([-9.0, -9.0, 0.0], noise=1.5))
+    assert "in none of the 3 worlds (in 1 of them a gain of that size cannot be excluded)" in text
+
+
+def test_the_study_can_be_declared_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("SCHEMA").write_text(SMALL.to_json())
+    sampled = RGNN(sample=2, epsilon_labels=1.0)
+    row = {"system": "rgnn", "mechanism": "sampled-response", "sample": 2, "epsilons": {"features": 1.0, "labels": 1.0}}
+    best = {**row, "hops": "4", "mean": 80.0, "behind": 0.0, "margin": 0.0, "settings": sampled.settings()}
+    *_, study = advise_words.next_commands(document([2.0, 3.0, 4.0], recommended=best, nodes=100))
+    found = CliRunner().invoke(app, shlex.split(study)[1:])
+    assert found.exit_code == 0, found.output
+
+
+def test_who_collects_does_it_for_the_worlds_in_which_it_helps() -> None:
+    first, strong = (module._Tried(each, [1.0]) for each in candidates("features", 1.0, SMALL)[:2])
+    champions = {"weak": first, "strong": strong}
+    rows = [{"signal": "weak", "helps": False}, {"signal": "strong", "helps": True}]
+    assert module._recommended(first, champions, rows) is strong
+    assert module._recommended(first, champions, rows[:1]) is first
 
 
 def test_a_region_is_said_to_be_one() -> None:
@@ -242,6 +268,6 @@ def _numbers() -> Schema:
 def _printed(found: dict[str, Any]) -> str:
     stream = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(advise_words, "Console", lambda: Console(file=stream, width=100))
-        advise_words.print_advice(found)
+        patch.setattr(advise_print, "Console", lambda: Console(file=stream, width=100))
+        advise_print.print_advice(found)
     return " ".join(stream.getvalue().split())
