@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from privet.cli import app
 from privet.mechanisms import MECHANISMS, Mechanism
 
 ROOT = Path(__file__).parent.parent
@@ -152,3 +154,26 @@ def test_the_mechanism_of_the_guide_passes_the_conformance_suite(monkeypatch: py
             check(factory, epsilon)
         if "epsilon" not in parameters:
             check(factory)
+
+
+def written_commands(document: Path) -> set[str]:
+    """Every `privet` command of a page, run or not: in blocks of any kind, and in the text."""
+    text = document.read_text().replace("\\\n", " ")
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    inline = [span.replace("\n", " ") for span in re.findall(r"`(privet [^`]+)`", text)]
+    return {line.partition(" #")[0] for line in [*lines, *inline] if line.startswith("privet ")}
+
+
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if written_commands(d)], ids=lambda d: d.name)
+def test_commands_and_options_that_a_page_names_exist(document: Path) -> None:
+    for written in written_commands(document):
+        place: Any = get_command(app)
+        for word in re.findall(r"[^\s\"]+", written)[1:]:
+            if not word.startswith("-"):
+                place = getattr(place, "commands", {}).get(word, place)
+            elif word != "--help":
+                known = {name for parameter in place.params for name in (*parameter.opts, *parameter.secondary_opts)}
+                assert word.partition("=")[0] in known, f"{word} of: {written}"
+        whole = not hasattr(place, "commands") or "--" in written or written == "privet study"
+        assert whole, f"no such command: {written}"
