@@ -39,7 +39,7 @@ def plot_table(result: dict[str, Any], path: Path) -> None:
         handles = {label: handle for axis in axes[: len(panels)] for handle, label in _legend(axis)}
         beside = min(len(handles), 2 * max(2, columns) if max(map(len, handles)) < 18 else 3)
         figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=beside, frameon=False)
-        figure.suptitle("\n".join(wrap(result["title"], max(2, columns) * 38)), fontsize=10)
+        figure.suptitle("\n".join(wrap(result["title"], max(2, columns) * 40)), fontsize=10)
 
 
 def _draw(axis: Any, rows: list[dict[str, Any]]) -> None:
