@@ -9,7 +9,7 @@ import typer
 
 from privet.cli.app import AsJson, app
 
-study = typer.Typer(help="Run a collection study: new, serve, status, close, export.", no_args_is_help=True)
+study = typer.Typer(help="Run a collection study: new, links, serve, status, close, export.", no_args_is_help=True)
 app.add_typer(study, name="study")
 
 Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="The study's directory.")]
@@ -135,6 +135,20 @@ def export(
     from privet.collection.commands import export_study
 
     export_study(folder, out)
+
+
+@study.command()
+def links(
+    folder: Folder,
+    url: Annotated[
+        str, typer.Option(help="Where participants reach the collector, such as https://study.example.org.")
+    ],
+    out: Annotated[Path, typer.Option(help="The CSV file to write: node, link.")] = Path("links.csv"),
+) -> None:
+    """Write every participant's personal link, with the token that is valid now. The file is a secret."""
+    from privet.collection.commands import write_links
+
+    write_links(folder, url, out)
 
 
 @study.command()

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from rich.console import Console
 
 from privet.collection.folder import StudyFolder
 from privet.collection.study import Study
 from privet.data import Schema
+from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidParameter
 
-__all__ = ["close_study", "export_study", "new_study", "print_status", "revoke_token", "serve_study"]
+__all__ = ["close_study", "export_study", "new_study", "print_status", "revoke_token", "serve_study", "write_links"]
 
 
 def new_study(
@@ -51,8 +55,8 @@ def new_study(
     out.print(study.guarantee().in_words())
     out.print(f"It costs a participant {study.cost:g} of their lifetime epsilon.")
     out.print(f"\nWritten to {path}: study.json (public), tokens.csv and keys.json (secret).")
-    out.print(f"Serve it:          privet study serve {path}")
-    out.print(f"A participant's link: http://HOST:8000/#study={study.id}&token=TOKEN with a TOKEN of tokens.csv")
+    out.print(f"Serve it:             privet study serve {path}")
+    out.print(f"Personal links:       privet study links {path} --url https://HOST")
     out.print(f"The operator's page:  http://HOST:8000/operator with the key {folder.operator_key}")
 
 
@@ -120,6 +124,25 @@ def export_study(path: Path, out: Path) -> None:
     study, answers = open_reports(path)
     write_answers(out, study, answers)
     print(f"Wrote {len(answers):,} reports of {study.nodes:,} nodes to {out}.")
+
+
+def write_links(path: Path, url: str, out: Path) -> None:
+    """Every node's link, readable by its owner only."""
+    folder = StudyFolder.open(path)
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+        raise InvalidParameter("--url", "privet study links", "an http:// or https:// address", url)
+    store = folder.store()
+    serials = dict.fromkeys(range(folder.study.nodes), 0)
+    for node, serial in store.revoked():
+        serials[node] = max(serials[node], serial + 1)
+    store.dispose()
+    base = f"{url.split('#')[0].rstrip('/')}/#study={folder.study.id}&token="
+    with atomic_file(out) as file:
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600), "w", newline="") as text:
+            rows = csv.writer(text)
+            rows.writerow(["node", "link"])
+            rows.writerows((node, base + folder.tokens.issue(node, serial)) for node, serial in serials.items())
+    print(f"Wrote {folder.study.nodes:,} links to {out}; each is one person's secret.")
 
 
 def revoke_token(path: Path, node: int) -> None:

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import stat
 import subprocess
 import sys
 
@@ -81,6 +82,12 @@ def test_a_lost_token_is_replaced(made):
         old = next(row["token"] for row in csv.DictReader(file) if row["node"] == "3")
     assert (3, 0) in folder.store().revoked()
     assert old != token
+    privet("study", "links", folder.path, "--url", "https://study.example.org/", "--out", home / "links.csv", home=home)
+    with (home / "links.csv").open() as file:
+        links = {int(row["node"]): row["link"] for row in csv.DictReader(file)}
+    assert links[3] == f"https://study.example.org/#study={folder.study.id}&token={token}"
+    assert links[4].endswith(folder.tokens.issue(4))
+    assert stat.S_IMODE((home / "links.csv").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(
@@ -108,6 +115,7 @@ def test_other_mistakes_end_in_one_sentence(made):
     for arguments, expected in [
         (["study", "status", home / "nowhere"], "privet study new"),
         (["study", "revoke", folder.path, 20], "below 20"),
+        (["study", "links", folder.path, "--url", "study.example.org"], "https://"),
         (["study", "export", folder.path, "--out", home / "no" / "where.parquet"], "existing directory"),
         (["participate", "ftp://x", "--answers", home / "schema.json"], "token"),
         (["participate", "http://x/#study=a&token=b", "--answers", home / "schema.json"], "enrolment token"),
