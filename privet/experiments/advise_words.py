@@ -80,8 +80,8 @@ def _answer(advice: Mapping[str, Any], part: str) -> str:
         return f"Collecting {what} is worth it in all {len(rows)} worlds: they gain {points} over {other}."
     return (
         f"Collecting {what} is worth it in {len(helped)} of {len(rows)} worlds ({_where(rows)}), where they gain "
-        f"{points} over {other}; in the others they need not be collected. Collect them only if there is reason to "
-        "expect such a world, and try a small pilot first."
+        f"{points} over {other}; the others showed no such gain. Collect them only if there is reason to expect such a "
+        "world, and try a small pilot first."
     )
 
 

@@ -20,7 +20,7 @@ _INK, _LINE, _OURS, _CONTROL = "#1f2328", "#c9d1d9", "#0072b2", "#6e5494"
 _OTHERS = ("#b35900", "#00765a", "#a8447c", "#3f7fb0", "#8a6d00", "#6e7781")  # contrast of 4.5 and more on white
 _IN_PAGE = {_INK: "currentColor", _LINE: "var(--line)", _OURS: "var(--ours)", _CONTROL: "var(--control)"}
 _IN_PAGE |= {colour: f"var(--other{number})" for number, colour in enumerate(_OTHERS)}
-_SHOWN_BELOW = 12.0  # points
+_SHOWN_BELOW = 20.0  # points; what is further down is named and not drawn, or the rest would look like one dot
 _WIDTH = 4.2  # inches; scaled to a phone's width the letters are still about 10 pixels high
 _STYLE: Any = {
     "svg.hashsalt": "privet",
@@ -96,8 +96,12 @@ def accuracy_figure(result: Mapping[str, Any], name: str) -> ReportFigure:
     def draw(axis: Any) -> None:
         for place, (_, values) in enumerate(rows):
             colour = _OURS if place == 0 else _CONTROL
-            axis.plot(values, [place + 0.28] * len(values), "o", color=colour, alpha=0.6, ms=3, mew=0)
             mean = sum(values) / len(values)
+            if mean < result["mean"] - _SHOWN_BELOW and "%" in result["metric"]:
+                off = f"{mean:.1f}, off the scale"
+                axis.text(0.02, place, off, transform=axis.get_yaxis_transform(), color=colour, va="center")
+                continue
+            axis.plot(values, [place + 0.28] * len(values), "o", color=colour, alpha=0.6, ms=3, mew=0)
             margin = confidence_margin(values) if len(values) > 1 else 0.0
             axis.errorbar([mean], [place], xerr=[margin], fmt="D", color=colour, ms=4.5, capsize=3, lw=1.4)
         axis.set_yticks(range(len(rows)), [label for label, _ in rows])
