@@ -10,27 +10,25 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from privet.data import Schema
-from privet.data.files import atomic_file
 from privet.errors import InvalidParameter
 from privet.experiments.advise import Question, advise, figures_needed
 from privet.experiments.advise_print import print_advice
 from privet.experiments.advise_topology import Topology, read_schema, read_topology, stated_topology
+from privet.experiments.outputs import check_writable, write_json
 
 __all__ = ["advise_command", "declared_schema", "topology_for"]
 
 
 def advise_command(question: Question, *, out: Path | None, as_json: bool) -> None:
     """Simulate with a progress bar, print, and write the document."""
-    if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        raise InvalidParameter("--out", "privet advise", "a file in an existing directory", str(out))
+    check_writable(out)
     messages = Console(stderr=True)
     columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal) as bar:
         task = bar.add_task("simulating", total=figures_needed(question))
         document = advise(question, lambda: bar.advance(task))
     if out is not None:
-        with atomic_file(out) as file:
-            file.write_text(json.dumps(document, indent=2, sort_keys=True, allow_nan=False) + "\n")
+        write_json(document, out)
     print(json.dumps(document)) if as_json else print_advice(document)
 
 
