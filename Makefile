@@ -22,7 +22,7 @@ layers: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 
 docs: $(VENV)/dev.stamp
-	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going --quiet --write-all -b html docs docs/_build/html
 
 unit: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest

@@ -36,9 +36,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 python_use_unqualified_type_names = True
-python_maximum_signature_line_length = 88
 add_module_names = False
-maximum_signature_line_length = 88
+maximum_signature_line_length = 110
 
 _LITERAL = re.compile(r"(``.*?``|:\w+:`.*?`)")
 _MARKUP = re.compile(r"([|*`]|(?<=\w)_(?!\w))")
@@ -72,7 +71,30 @@ def _skip(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) ->
     return True if name.startswith("model_") else None
 
 
+def _signature(
+    app: Any, what: str, name: str, obj: Any, options: Any, arguments: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """The type of a checked field without its checks: ``Annotated[float, Gt(gt=0)]`` is a float."""
+    while arguments and (start := arguments.find("Annotated[")) >= 0:
+        depth, first = 0, 0
+        for place in range(start + len("Annotated"), len(arguments)):
+            depth += (arguments[place] in "[(") - (arguments[place] in "])")
+            if arguments[place] == "," and depth == 1 and not first:
+                first = place
+            if depth == 0:
+                break
+        arguments = arguments[:start] + arguments[start + len("Annotated[") : first] + arguments[place + 1 :]
+    return arguments, returned
+
+
+def _bases(app: Any, name: str, obj: Any, options: Any, bases: list[type]) -> None:
+    """A private base class is not worth naming."""
+    bases[:] = [base for base in bases if not base.__name__.startswith("_")] or [object]
+
+
 def setup(app: Any) -> None:
-    """Read docstrings as they are written."""
+    """Read docstrings as they are written, and show types as they are used."""
     app.connect("autodoc-process-docstring", _plain_text)
+    app.connect("autodoc-process-signature", _signature)
+    app.connect("autodoc-process-bases", _bases)
     app.connect("autodoc-skip-member", _skip)
