@@ -137,11 +137,13 @@ def write_links(path: Path, url: str, out: Path) -> None:
         serials[node] = max(serials[node], serial + 1)
     store.dispose()
     base = f"{url.split('#')[0].rstrip('/')}/#study={folder.study.id}&token="
-    with atomic_file(out) as file:
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600), "w", newline="") as text:
-            rows = csv.writer(text)
-            rows.writerow(["node", "link"])
-            rows.writerows((node, base + folder.tokens.issue(node, serial)) for node, serial in serials.items())
+    with (
+        atomic_file(out) as file,
+        os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600), "w", newline="") as text,
+    ):
+        rows = csv.writer(text)
+        rows.writerow(["node", "link"])
+        rows.writerows((node, base + folder.tokens.issue(node, serial)) for node, serial in serials.items())
     print(f"Wrote {folder.study.nodes:,} links to {out}; each is one person's secret.")
 
 
