@@ -34,7 +34,7 @@ highlight_language = "text"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True}
 python_use_unqualified_type_names = True
 add_module_names = False
 maximum_signature_line_length = 110
@@ -87,14 +87,8 @@ def _signature(
     return arguments, returned
 
 
-def _bases(app: Any, name: str, obj: Any, options: Any, bases: list[type]) -> None:
-    """A private base class is not worth naming."""
-    bases[:] = [base for base in bases if not base.__name__.startswith("_")] or [object]
-
-
 def setup(app: Any) -> None:
     """Read docstrings as they are written, and show types as they are used."""
     app.connect("autodoc-process-docstring", _plain_text)
     app.connect("autodoc-process-signature", _signature)
-    app.connect("autodoc-process-bases", _bases)
     app.connect("autodoc-skip-member", _skip)
