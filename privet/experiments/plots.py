@@ -15,6 +15,8 @@ __all__ = ["plot_table"]
 
 _SHOWN_BELOW = 12.0  # points below our figures; a control further down is named, not drawn
 _MARKERS = "os^Dv"
+_GREYS = ("#444444", "#888888", "#BBBBBB")  # of controls, where series take the colours
+_CHARACTERS = 13  # in an inch
 _LOG_BEYOND = 50.0  # figures that differ by more than this factor are drawn on a logarithmic axis
 
 
@@ -27,7 +29,8 @@ def plot_table(result: dict[str, Any], path: Path) -> None:
         raise InvalidData("table to plot", "with measured cells that have a place on an axis", "none")
     columns = len(panels) if len(panels) < 5 else 3 if len(panels) in (5, 6, 9) else 4
     lines = math.ceil(len(panels) / columns)
-    with figure_in(path, max(3.1 * columns, 6.2) + 0.3, 2.6 * lines + 0.9) as figure:
+    width = max(3.1 * columns, 6.2) + 0.3
+    with figure_in(path, width, 2.6 * lines + 0.9) as figure:
         axes = figure.subplots(lines, columns, squeeze=False).ravel()
         for axis in axes[len(panels) :]:
             axis.remove()
@@ -37,9 +40,9 @@ def plot_table(result: dict[str, Any], path: Path) -> None:
             axis.set_xlabel(result["axis"])
         axes[0].set_ylabel(result["metric"])
         handles = {label: handle for axis in axes[: len(panels)] for handle, label in _legend(axis)}
-        beside = min(len(handles), 2 * max(2, columns) if max(map(len, handles)) < 18 else 3)
+        beside = max(1, min(len(handles), int(_CHARACTERS * width / (max(map(len, handles)) + 8))))
         figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=beside, frameon=False)
-        figure.suptitle("\n".join(wrap(result["title"], max(2, columns) * 40)), fontsize=10)
+        figure.suptitle("\n".join(wrap(result["title"], int(_CHARACTERS * width))), fontsize=10)
 
 
 def _draw(axis: Any, rows: list[dict[str, Any]]) -> None:
@@ -47,7 +50,7 @@ def _draw(axis: Any, rows: list[dict[str, Any]]) -> None:
     rows = sorted(rows, key=lambda row: row["at"])
     lines = list(dict.fromkeys(row.get("series", "") for row in rows))
     first = [row for row in rows if row.get("series", "") == lines[0]]
-    shown = _draw_controls(axis, first)
+    shown = _draw_controls(axis, first, CONTROL_COLOURS if len(lines) == 1 else _GREYS)
     printed = [(row["at"], row["paper"]) for row in rows if row["paper"] is not None]
     if printed:
         axis.plot(*zip(*printed, strict=True), "x", color=PAPER, ms=6, label="paper")
@@ -55,13 +58,13 @@ def _draw(axis: Any, rows: list[dict[str, Any]]) -> None:
         here = [row for row in rows if row.get("series", "") == line]
         means, spreads = ([row["measured"][what] for row in here] for what in ("mean", "std"))
         style = {"color": SERIES_COLOURS[number % len(SERIES_COLOURS)], "marker": _MARKERS[number % len(_MARKERS)]}
-        style["ls"] = "none" if any(row.get("tick") for row in here) else "-"  # named places have nothing between them
+        style["ls"] = "none" if here[0].get("tick") else "-"  # named places have nothing between them
         axis.errorbar([row["at"] for row in here], means, spreads, ms=4, capsize=2, label=line or "privet", **style)
         shown += means
     _scale(axis, rows, shown)
 
 
-def _draw_controls(axis: Any, rows: list[dict[str, Any]]) -> list[float]:
+def _draw_controls(axis: Any, rows: list[dict[str, Any]], colours: tuple[str, ...]) -> list[float]:
     """The figures that were drawn; a control far below ours is named instead, lest it squeeze the rest."""
     least = min(row["measured"]["mean"] for row in rows)
     drawn: list[float] = []
@@ -71,9 +74,9 @@ def _draw_controls(axis: Any, rows: list[dict[str, Any]]) -> list[float]:
         if max(figures) < least - _SHOWN_BELOW:
             below.append(f"{KIND_TITLES[kind][0]} below: {min(figures):.0f} to {max(figures):.0f}")
             continue
-        colour = CONTROL_COLOURS[number % len(CONTROL_COLOURS)]
-        places = [row["at"] for row in rows]
-        axis.plot(places, figures, "--", color=colour, lw=1, marker=".", label=KIND_TITLES[kind][0])
+        places, line = [row["at"] for row in rows], "none" if rows[0].get("tick") else "--"
+        colour = colours[number % len(colours)]
+        axis.plot(places, figures, ls=line, color=colour, lw=1, marker=".", label=KIND_TITLES[kind][0])
         drawn += figures
     axis.text(0.02, 0.02, "\n".join(below), transform=axis.transAxes, fontsize=7, va="bottom")
     return drawn
