@@ -20,6 +20,7 @@ release = version = privet.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]
 root_doc = "index"
+smartquotes = False  # primes and quotes as they are written
 
 html_theme = "furo"
 html_title = f"privet {release}"
