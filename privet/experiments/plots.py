@@ -88,7 +88,7 @@ def _scale(axis: Any, rows: list[dict[str, Any]], shown: list[float]) -> None:
     if smallest > 0 and largest / smallest > 6:
         axis.set_xscale("log")
     elif smallest == 0 and largest > 8:
-        axis.set_xscale("symlog", linthresh=2)
+        axis.set_xscale("symlog", linthresh=2, linscale=0.4)
     axis.set_xticks(list(places), list(places.values()))
     if any(row.get("tick") for row in rows):
         axis.tick_params(axis="x", labelrotation=20)

@@ -111,7 +111,7 @@ def _figure_2() -> PublishedTable:
             f"{backbone}, eps_y {eps_y:g}",
             _budgets(1.0, eps_y, **(_ALGORITHM_1 | {"backbone": backbone})),
             None,
-            condition=_condition(eps_y),
+            condition="noisy_labels",
             at=eps_y,
             series=backbone,
         )
@@ -123,7 +123,7 @@ def _figure_2() -> PublishedTable:
         "RGNN, figure 2: backbones on Citeseer, eps_x 1 (true 10)",
         "rgnn",
         tuple(cells),
-        remark="Algorithm 1 with our hops, clusters and alpha. " + _TRUE_BUDGET,
+        remark="Algorithm 1 with our hops, clusters and alpha for noisy labels throughout. " + _TRUE_BUDGET,
         statement=(
             "Without privacy GAT is better than GCN and GraphSAGE; with it GAT and GraphSAGE are about as good, and "
             "GCN comparatively worse."
@@ -168,7 +168,7 @@ def _figure_4() -> PublishedTable:
             f"{name} {hops}, {budget} {value:g}",
             _budgets(eps_x, eps_y, **_ALGORITHM_1, **{setting: hops}),
             None,
-            condition=_condition(eps_y),
+            condition="noisy_labels",
             at=hops,
             panel=f"{name} on {dataset}",
             series=f"{budget} {value:g}",
@@ -183,8 +183,8 @@ def _figure_4() -> PublishedTable:
         "rgnn",
         tuple(cells),
         remark=(
-            "Algorithm 1 with our clusters and alpha; K_x at eps_y 1, K_y at eps_x 1 (the paper does not say which). "
-            + _TRUE_BUDGET
+            "Algorithm 1 with our clusters and alpha for noisy labels throughout; K_x at eps_y 1, K_y at eps_x 1 (the "
+            "paper does not say which). " + _TRUE_BUDGET
         ),
         statement=(
             "From K_x = 0 to 2 accuracy improves drastically, and further with more. K_y matters less and generally "
