@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,8 +20,13 @@ __all__ = ["app", "main"]
 _UsageFault: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 
+_COLLECTION = ("fastapi", "httptools", "prometheus_client", "psycopg", "sqlalchemy", "starlette", "uvicorn", "uvloop")
+
+
 def main() -> None:
     """Run the command line: one sentence and exit code 2 for bad input, 130 for Ctrl-C."""
+    # What is being written is put away before a process ends, whoever ends it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         status = app(standalone_mode=False)
         if status == 130:  # what typer makes of Ctrl-C
@@ -31,6 +37,10 @@ def main() -> None:
         _stop(" ".join(error.format_message().split()), 2)
     except (KeyboardInterrupt, typer.Abort):
         _stop("stopped by Ctrl-C; nothing was left half-written.", 130)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] not in _COLLECTION:
+            raise
+        _stop(f"{error.name} is not installed; this command needs pip install 'privet[collection]'.", 2)
     except MemoryError:
         _stop("there is not enough memory for these parameters; try smaller ones.", 2)
     except SystemExit as end:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from privet.collection.study import Study
 
 
+_DECIDED = {"epsilon_features", "epsilon_labels", "epsilon_edges", "delta", "mechanism", "sample", "fill", "one_sided"}
+
+
 @app.command()
 def train(
     study: Annotated[
@@ -38,7 +41,15 @@ def train(
         ),
     ] = None,
     validation_share: Annotated[float, typer.Option(help="Share of the labelled nodes that is held out.")] = 0.25,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the split and of the network's first weights.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=(1 << 32) - 1, help="Seed of the split and of the network's first weights.")
+    ] = 0,
+    study_id: Annotated[
+        str | None,
+        typer.Option(
+            "--study-id", help="Refuse reports of any other study (default: believe the file).", show_default=False
+        ),
+    ] = None,
     other: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the system (default: its own); repeatable."),
@@ -53,14 +64,18 @@ def train(
     from privet.errors import InvalidParameter
     from privet.experiments.choosing import system_for
     from privet.experiments.commands import parse_settings
+    from privet.experiments.outputs import check_writable
     from privet.systems import System
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidParameter("--out", "privet train", "a new or an empty directory", str(out))
+    check_writable(out.parent / f".{out.name}.json")
     manifest, answers = _reports(study)
+    if study_id is not None and study_id.strip().lower() != manifest.id:
+        raise InvalidParameter("--study-id", "privet train", "the id of the study that the reports are of", manifest.id)
     decided = study_settings(manifest, system) | {"seed": seed}
     chosen = parse_settings(other or [])
-    if taken := sorted(chosen.keys() & decided.keys()):
+    if taken := sorted(chosen.keys() & (decided.keys() | _DECIDED)):
         raise InvalidParameter("--set", "privet train", "of settings that the study does not decide", ", ".join(taken))
     built = system_for(system, "", decided | chosen)
     if not isinstance(built, System):

@@ -36,7 +36,10 @@ class Collector:
     def __init__(
         self, url: str, *, attempts: int = 8, timeout: float = 30.0, sleep: Callable[[float], None] = time.sleep
     ) -> None:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise InvalidParameter("url", "the collector", "an http:// or https:// address", url)
         self._url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
@@ -55,9 +58,10 @@ class Collector:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/vnd.privet.report"}
         body = bytes.fromhex(reply.study.id) + reply.body
         status, answer = self._ask(Request(f"{self._url}/reports", body, headers))
-        if status not in (200, 201):
+        expected = {201: "stored", 200: "repeated"}.get(status)
+        if expected is None or _document(answer).get("status") != expected:
             raise NotDelivered(f"The collector must take the report. Got {_error(status, answer)} instead.")
-        return "stored" if status == 201 else "repeated"
+        return expected
 
     def _ask(self, request: Request) -> tuple[int, bytes]:
         trouble: object = None
@@ -79,7 +83,14 @@ class Collector:
 
 
 def _error(status: int, body: bytes) -> str:
+    """The server's words, of which only printable ones reach the owner's screen."""
+    said = "".join(letter if letter.isprintable() else " " for letter in str(_document(body).get("error", "")))
+    return f"{status} ({said[:200]})" if said.strip() else str(status)
+
+
+def _document(body: bytes) -> dict[str, Any]:
     try:
-        return f"{status} ({json.loads(body)['error']})"
-    except (ValueError, KeyError, TypeError):
-        return str(status)
+        document = json.loads(body[: 1 << 12])
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}

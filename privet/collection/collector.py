@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import ipaddress
 import json
 from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -24,7 +25,7 @@ from privet.collection.limits import RateLimit
 from privet.collection.openapi import BATCH, CLOSE, MANIFEST, METRICS, REPORT, SUMMARY
 from privet.collection.pages import add_pages
 from privet.collection.requests import Intake, Refused, Revoked
-from privet.collection.store import Outcome, Store
+from privet.collection.store import Outcome, Store, StoreFailure, StudyClosed
 from privet.collection.tokens import Tokens
 from privet.collection.writer import Busy, GroupWriter
 from privet.errors import InvalidReports
@@ -33,17 +34,20 @@ __all__ = ["Limits", "create_app"]
 
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _STATUS = {Outcome.STORED: 201, Outcome.REPEATED: 200, Outcome.CONFLICT: 409}
-_BATCHES_AT_ONCE = 8
 _DIFFERENT = "A different report of this participant is stored already, and a report cannot be changed."
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a collector takes: requests a second and burst for one address (rate 0: any), bytes of a batch."""
+    """How much a collector takes: requests a second and burst for one address (rate 0: any), bytes of a batch.
+
+    ``proxied`` believes the last entry of X-Forwarded-For, which the nearest proxy wrote.
+    """
 
     rate: float = 50.0
     burst: int = 200
     batch_bytes: int = 8 << 20
+    proxied: bool = False
 
 
 @dataclass(eq=False)
@@ -66,7 +70,6 @@ class Collector:
         self.answers[Outcome.CONFLICT] = _reply(409, {"error": _DIFFERENT})
         self.revoked: Revoked = frozenset()
         self.closed = False
-        self.batches = asyncio.Semaphore(_BATCHES_AT_ONCE)
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
@@ -85,26 +88,24 @@ class Collector:
     async def submit(self, request: Request) -> Response:
         """One report, JSON or packed."""
         node = self.intake.node(request, self.revoked)
-        body = await self.intake.report(request)
-        if not self._open():
-            return await self._repeated(node, body)
-        (result,) = await self._write([node], [body])
+        (result,) = await self._write([node], [await self.intake.report(request)])
         if isinstance(result, InvalidReports):
             raise Refused(422, "invalid report", str(result))
+        if isinstance(result, Refused):
+            raise result
         self.reports.labels(str(result)).inc()
         return self.answers[result]
 
     async def submit_batch(self, request: Request) -> Response:
         """Many reports with a token each; every row is stored or refused on its own."""
-        if not self._open():
-            raise Refused(403, "not open", self._when())
-        async with self.batches:  # nobody has shown a token yet, so only so many bodies are held at once
-            batch = await self.intake.batch(request, self.revoked)
-            results = await self._write(batch.nodes, batch.bodies) if batch.nodes else []
+        batch = await self.intake.batch(request, self.revoked)
+        results = await self._write(batch.nodes, batch.bodies) if batch.nodes else []
         counts = Tally(results)
         for row, result in zip(batch.rows, results, strict=True):
             if isinstance(result, InvalidReports):
                 batch.refused.append((row, Refused(422, "invalid report", str(result))))
+            elif isinstance(result, Refused):
+                batch.refused.append((row, result))
             elif result is Outcome.CONFLICT:
                 batch.refused.append((row, Refused(409, "conflict", _DIFFERENT)))
         for outcome in Outcome:
@@ -146,26 +147,25 @@ class Collector:
 
     def slow_down(self, request: Request) -> None:
         """Refuse an address that asks too often."""
-        wait = self.rate.wait(request.client.host if request.client else "")
+        wait = self.rate.wait(_address(request, self.limits.proxied))
         if wait:
             seconds = str(int(wait) + 1)
             raise Refused(
                 429, "too many requests", f"Too many requests; try again in {seconds} s.", **{"Retry-After": seconds}
             )
 
-    async def _write(self, nodes: list[int], bodies: list[bytes]) -> list[Outcome | InvalidReports]:
-        try:
-            return await self.writer.submit(nodes, bodies)
-        except Busy:
-            raise Refused(503, "busy", "The collector is busy; try again.", **{"Retry-After": "1"}) from None
-        except Exception:  # whatever the database has to say may quote a report, so nobody hears it
-            raise Refused(503, "store", "The store did not answer; try again.", **{"Retry-After": "5"}) from None
-
-    async def _repeated(self, node: int, body: bytes) -> Response:
-        """A study that is not open acknowledges what it has, so that no device waits for ever."""
-        if await asyncio.to_thread(self.store.get, node) == body:
-            return self.answers[Outcome.REPEATED]
-        raise Refused(403, "not open", self._when())
+    async def _write(self, nodes: list[int], bodies: list[bytes]) -> list[Outcome | InvalidReports | Refused]:
+        """Store reports. A study that is not open acknowledges what it has, so that no device waits for ever."""
+        if self._open():
+            try:
+                return list(await self.writer.submit(nodes, bodies))
+            except Busy:
+                raise Refused(503, "busy", "The collector is busy; try again.", **{"Retry-After": "1"}) from None
+            except StudyClosed:
+                self.closed = True
+        stored = await asyncio.to_thread(self.store.bodies, nodes)
+        known = (stored.get(node) == body for node, body in zip(nodes, bodies, strict=True))
+        return [Outcome.REPEATED if same else Refused(403, "not open", self._when()) for same in known]
 
     def _operator(self, request: Request) -> None:
         given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
@@ -226,7 +226,11 @@ def create_app(store: Store, tokens: Tokens, operator_key: str, limits: Limits |
         lifespan=collector.lifespan,
         docs_url=None,  # its pages would fetch scripts from elsewhere
         redoc_url=None,
+        openapi_url=None,  # served below, like everything else within the rate limit
     )
+
+    async def openapi(_: Request) -> Response:
+        return _reply(200, app.openapi())
 
     def limited(route: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
@@ -235,6 +239,11 @@ def create_app(store: Store, tokens: Tokens, operator_key: str, limits: Limits |
                 return await route(request)
             except Refused as refused:
                 return collector.refuse(refused)
+            except (StoreFailure, OSError):  # what the database has to say may quote a report, so nobody hears it
+                away = "The store did not answer; try again."
+                return collector.refuse(Refused(503, "store", away, **{"Retry-After": "5"}))
+            finally:
+                collector.intake.release(request)
 
         endpoint.__name__, endpoint.__doc__ = route.__name__, route.__doc__
         return endpoint
@@ -245,13 +254,25 @@ def create_app(store: Store, tokens: Tokens, operator_key: str, limits: Limits |
     app.get("/operator/summary", openapi_extra=SUMMARY)(limited(collector.summary))
     app.post("/operator/close", openapi_extra=CLOSE)(limited(collector.close))
     app.get("/metrics", openapi_extra=METRICS)(limited(collector.metrics))
-    add_pages(app)
+    app.get("/openapi.json", include_in_schema=False)(limited(openapi))
+    add_pages(app, limited)
 
     @app.exception_handler(HTTPException)
     async def other(_: Request, error: HTTPException) -> Response:
         return _reply(error.status_code, {"error": f"{error.detail}."}, dict(error.headers or {}))
 
     return app
+
+
+def _address(request: Request, proxied: bool) -> str:
+    """Whom the rate limit counts: an address, or the network of 2^64 that an IPv6 address is one of."""
+    peer = request.client.host if request.client else ""
+    written = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip() if proxied else ""
+    try:
+        found = ipaddress.ip_address(written or peer)
+    except ValueError:
+        return peer
+    return str(found) if found.version == 4 else str(ipaddress.ip_network(f"{found}/64", strict=False))
 
 
 def _reply(status: int, document: Any, headers: dict[str, str] | None = None) -> Response:

@@ -8,10 +8,11 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from rich.console import Console
+from rich.markup import escape
 
+from privet.collection.client import Collector
 from privet.collection.folder import StudyFolder
 from privet.collection.study import Study
 from privet.data import Schema
@@ -43,7 +44,7 @@ def new_study(
         "questions": None if questions_file is None else _text(questions_file).splitlines(),
         "class_names": None if class_names is None else [name.strip() for name in class_names.split(",")],
         "opens": start.isoformat(),
-        "closes": (start + timedelta(days=days)).isoformat(),
+        "closes": _later(start, days).isoformat(),
     }
     if (budgets["neighbours"] is not None) != schema.private_edges:
         expected = "given where the schema says that edges are private, and only there"
@@ -51,12 +52,12 @@ def new_study(
     study = Study.read(document)
     folder = StudyFolder.create(path, study, store)
     out = Console(highlight=False, soft_wrap=True)
-    out.print(f"[bold]{study.title}[/], study {study.id}")
+    out.print(f"[bold]{escape(study.title)}[/], study {study.id}")
     out.print(study.guarantee().in_words())
     out.print(f"It costs a participant {study.cost:g} of their lifetime epsilon.")
-    out.print(f"\nWritten to {path}: study.json (public), tokens.csv and keys.json (secret).")
-    out.print(f"Serve it:             privet study serve {path}")
-    out.print(f"Personal links:       privet study links {path} --url https://HOST")
+    out.print(f"\nWritten to {escape(str(path))}: study.json (public), tokens.csv and keys.json (secret).")
+    out.print(f"Serve it:             privet study serve {escape(str(path))}")
+    out.print(f"Personal links:       privet study links {escape(str(path))} --url https://HOST")
     out.print(f"The operator's page:  http://HOST:8000/operator with the key {folder.operator_key}")
 
 
@@ -66,11 +67,11 @@ def serve_study(path: Path, host: str, port: int, rate: float, burst: int, *, pr
     from privet.collection.serving import serve
 
     folder = StudyFolder.open(path)
-    out = Console(highlight=False, soft_wrap=True)
+    out = Console(highlight=False, soft_wrap=True, markup=False)
     out.print(f"Serving '{folder.study.title}' at http://{host}:{port}/ (operator: http://{host}:{port}/operator).")
     if host not in ("127.0.0.1", "::1", "localhost"):
         out.print("Tokens travel in the clear over plain HTTP: put a TLS proxy in front of it.")
-    serve(folder, host, port, Limits(rate, burst), proxied=proxied)
+    serve(folder, host, port, Limits(rate, burst, proxied=proxied))
 
 
 def print_status(path: Path, *, as_json: bool) -> None:
@@ -98,14 +99,14 @@ def print_status(path: Path, *, as_json: bool) -> None:
         return
     out = Console(highlight=False, soft_wrap=True)
     state = f"open until {study.closes:%Y-%m-%d %H:%M} UTC" if summary["open"] else "not open"
-    out.print(f"[bold]{study.title}[/], study {study.id}, {state}")
+    out.print(f"[bold]{escape(study.title)}[/], study {study.id}, {state}")
     out.print(f"{summary['stored']:,} of {study.nodes:,} answered ({summary['stored'] / study.nodes:.1%}).")
     refused = ", ".join(f"{count:,} {reason}" for reason, count in summary["rejected"].items()) or "none"
     out.print(f"Refused: {refused}; different second reports: {summary['conflicts']:,}.")
     out.print(study.guarantee().in_words())
     for model in summary["models"]:
         metrics = ", ".join(f"{name} {value:g}" for name, value in model["metrics"].items())
-        out.print(f"Model {model['name']} ({model['system']}): {metrics}")
+        out.print(f"Model {model['name']} ({model['system']}): {metrics}", markup=False)
 
 
 def close_study(path: Path) -> None:
@@ -129,8 +130,7 @@ def export_study(path: Path, out: Path) -> None:
 def write_links(path: Path, url: str, out: Path) -> None:
     """Every node's link, readable by its owner only."""
     folder = StudyFolder.open(path)
-    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
-        raise InvalidParameter("--url", "privet study links", "an http:// or https:// address", url)
+    Collector(url)  # refuses what is no address
     store = folder.store()
     serials = dict.fromkeys(range(folder.study.nodes), 0)
     for node, serial in store.revoked():
@@ -164,6 +164,13 @@ def _text(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         found = error.strerror if isinstance(error, OSError) else "other bytes"
         raise InvalidData(f"file {path}", "a text file", found) from None
+
+
+def _later(start: datetime, days: float) -> datetime:
+    try:
+        return start + timedelta(days=days)
+    except OverflowError:
+        raise InvalidParameter("days", "the study", "such that it closes before the year 10000", days) from None
 
 
 def _moment(text: str) -> datetime:

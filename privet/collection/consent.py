@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from privet.collection.ledger import Ledger
+from privet.collection.ledger import LIFETIME_DELTA, Ledger
 from privet.collection.study import Study
 from privet.mechanisms import SampledResponse
 
@@ -39,6 +39,8 @@ def describe(study: Study, ledger: Ledger | None = None) -> str:
     if ledger is not None:
         spent = ledger.spent
         lines.append(f"  Spent so far: {spent:g} of {ledger.limit:g}; after this study: {spent + study.cost:g}.")
+        if guarantee.delta:
+            lines.append(f"  Delta spent so far: {ledger.spent_delta:g} of {LIFETIME_DELTA:g}.")
     lines += ["", "What is not protected", *(f"  - {text}" for text in guarantee.unprotected)]
     return "\n".join(lines)
 

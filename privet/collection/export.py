@@ -26,7 +26,7 @@ __all__ = ["read_answers", "write_answers"]
 _BLOCK = 1 << 16  # respondents written at a time, so that a block's lists stay below 2^31 entries
 _CHECKED = {"write_page_checksum": True}
 _FORMAT = b"privet-answers-1"
-_KEYS = (b"privet.format", b"privet.study")
+_KEYS = (b"privet.format", b"privet.study", b"privet.id")
 
 
 def write_answers(path: str | os.PathLike[str], study: Study, answers: Answers) -> None:
@@ -34,7 +34,7 @@ def write_answers(path: str | os.PathLike[str], study: Study, answers: Answers) 
     import pyarrow.parquet as pq
 
     order = np.argsort(answers.nodes, kind="stable")
-    metadata = dict(zip(_KEYS, (_FORMAT, study.canonical()), strict=True))
+    metadata = dict(zip(_KEYS, (_FORMAT, study.canonical(), study.id.encode()), strict=True))
     with atomic_file(path) as file, contextlib.ExitStack() as opened:
         writer = None
         for start in range(0, max(len(order), 1), _BLOCK):
@@ -108,7 +108,10 @@ def _answers(table: Any, study: Study) -> Answers:
 def _study_of(metadata: dict[bytes, bytes], name: str) -> Study:
     if metadata.get(_KEYS[0]) != _FORMAT or _KEYS[1] not in metadata:
         raise InvalidData(f"file '{name}'", "written by 'privet study export'", "one without a study's manifest")
-    return Study.from_bytes(metadata[_KEYS[1]])
+    study = Study.from_bytes(metadata[_KEYS[1]])
+    if metadata.get(_KEYS[2]) != study.id.encode():
+        raise InvalidData(f"file '{name}'", f"one of the study {study.id}", "another id beside its manifest")
+    return study
 
 
 def _check_columns(table: Any, study: Study) -> None:

@@ -35,9 +35,9 @@ class StudyFolder:
     def create(cls, path: Path, study: Study, store_url: str | None = None) -> StudyFolder:
         """A new directory with fresh keys and one token for each node."""
         folder = cls(path, study, new_key(), secrets.token_urlsafe(24), store_url)
-        if store_url is not None:
-            Store.open(store_url, study).dispose()  # a database that cannot be used is told of now
         with atomic_directory(path) as target:
+            if store_url is not None:
+                Store.open(store_url, study).dispose()  # a database that cannot be used is told of now
             (target / _MANIFEST).write_bytes(study.canonical())
             keys = {"signing": folder.signing_key.hex(), "operator": folder.operator_key, "store": store_url}
             _write_secret(target / _KEYS, json.dumps(keys, indent=2) + "\n")

@@ -55,7 +55,7 @@ class Insertion:
             if self._insert_counting(nodes, bodies) == len(nodes):
                 return [Outcome.STORED] * len(nodes)
             attempt.rollback()
-        new = set(nodes) - set(self._stored(nodes))
+        new = set(nodes) - set(self.stored(nodes))
         self._insert_counting(nodes, bodies)
         return self._sorted_out(nodes, bodies, new)
 
@@ -80,7 +80,7 @@ class Insertion:
     def _sorted_out(self, nodes: Sequence[int], bodies: Sequence[bytes], new: set[int]) -> list[Outcome]:
         if len(new) == len(nodes):
             return [Outcome.STORED] * len(nodes)
-        stored = self._stored(nodes)
+        stored = self.stored(nodes)
         outcomes = []
         refused: dict[int, bytes] = {}
         counts: Counter[int] = Counter()
@@ -110,7 +110,8 @@ class Insertion:
         if rows:
             self.connection.execute(_RECORD, rows)
 
-    def _stored(self, nodes: Sequence[int]) -> dict[int, bytes]:
+    def stored(self, nodes: Sequence[int]) -> dict[int, bytes]:
+        """The bodies of those of the nodes that have reported."""
         found: dict[int, bytes] = {}
         distinct = sorted(set(nodes))
         for start in range(0, len(distinct), _FEW):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from importlib.resources import files
+from typing import TypeAlias
 
-from fastapi import FastAPI, Response
+from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
 __all__ = ["add_pages"]
+
+Route: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 _TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _POLICY = (
@@ -26,7 +30,7 @@ _HEADERS = {
 }
 
 
-def add_pages(app: FastAPI) -> None:
+def add_pages(app: FastAPI, limited: Callable[[Route], Route]) -> None:
     """GET / for participants, /operator for the operator, and the files that they load."""
     shipped = {entry.name: entry for entry in (files("privet.collection") / "web").iterdir() if entry.is_file()}
 
@@ -37,15 +41,14 @@ def add_pages(app: FastAPI) -> None:
             raise HTTPException(404, "Not Found")
         return Response(entry.read_bytes(), media_type=kind, headers=_HEADERS)
 
-    async def participant() -> Response:
+    async def participant(_: Request) -> Response:
         return page("participate.html")
 
-    async def operator() -> Response:
+    async def operator(_: Request) -> Response:
         return page("operator.html")
 
-    async def part(name: str) -> Response:
-        return page(name)
+    async def part(request: Request) -> Response:
+        return page(request.path_params["name"])
 
-    app.get("/", include_in_schema=False)(participant)
-    app.get("/operator", include_in_schema=False)(operator)
-    app.get("/web/{name}", include_in_schema=False)(part)
+    for path, route in (("/", participant), ("/operator", operator), ("/web/{name}", part)):
+        app.get(path, include_in_schema=False)(limited(route))

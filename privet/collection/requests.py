@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from privet.collection.answers import AnswerFormat
 from privet.collection.batches import MOST_REPORTS, unpack_batch
@@ -19,6 +21,9 @@ __all__ = ["Batch", "Intake", "Refused", "Revoked"]
 Revoked = frozenset[tuple[int, int]]
 REPORT_TYPE = "application/vnd.privet.report"
 BATCH_TYPE = "application/vnd.privet.batch"
+_BODY_SECONDS = 20
+_HELD_BYTES = 64 << 20
+_JSON_BYTES = 1 << 20  # JSON costs many times its size while it is read; the packed form does not
 
 
 class Refused(Exception):
@@ -45,6 +50,7 @@ class Intake:
     def __init__(self, tokens: Tokens, batch_bytes: int) -> None:
         self.tokens, self.batch_bytes = tokens, batch_bytes
         self.format, self.study_id = AnswerFormat(tokens.study), tokens.study.id
+        self._held = 0
 
     def node(self, request: Request, revoked: Revoked) -> int:
         """Whom the token in the Authorization header speaks for."""
@@ -60,13 +66,15 @@ class Intake:
         """The body of a single report."""
         kind = media_type(request)
         if kind == REPORT_TYPE:
-            data = await read_body(request, 32 + self.format.longest)
+            data = await self._body(request, 32 + min(self.format.longest, self.batch_bytes))
             if data[:32].hex() != self.study_id:
                 raise self._another_study()
             return data[32:]
         if kind != "application/json":
             raise Refused(415, "media type", f"The Content-Type must be application/json or {REPORT_TYPE}.")
-        document = read_object(await read_body(request, 256 + 16 * self.format.longest), {"study", "report"})
+        document = read_object(
+            await self._body(request, min(256 + 16 * self.format.longest, _JSON_BYTES)), {"study", "report"}
+        )
         if document["study"] != self.study_id:
             raise self._another_study()
         return self._from_json(document["report"])
@@ -76,18 +84,18 @@ class Intake:
         kind = media_type(request)
         if kind not in ("application/json", BATCH_TYPE):
             raise Refused(415, "media type", f"The Content-Type must be application/json or {BATCH_TYPE}.")
-        data = await read_body(request, self.batch_bytes)
+        data = await self._body(request, self.batch_bytes if kind == BATCH_TYPE else min(self.batch_bytes, _JSON_BYTES))
         entries: Iterable[tuple[Any, Any]]
         if kind == BATCH_TYPE:
             tokens, bodies = self._packed(data)
             nodes = self.tokens.check_many(tokens, revoked)
             if nodes is not None:
-                return Batch(nodes, bodies, range(len(nodes)), [])
+                return _distinct(Batch(nodes, bodies, range(len(nodes)), []))
             starts = range(0, len(tokens), TOKEN_BYTES)
             entries = zip((tokens[start : start + TOKEN_BYTES] for start in starts), bodies, strict=True)
         else:
             entries = self._listed(data)
-        return self._one_by_one(entries, revoked)
+        return _distinct(self._one_by_one(entries, revoked))
 
     def _one_by_one(self, entries: Iterable[tuple[Any, Any]], revoked: Revoked) -> Batch:
         nodes, bodies, rows, refused = [], [], [], []
@@ -105,6 +113,35 @@ class Intake:
             nodes.append(node)
             rows.append(row)
         return Batch(nodes, bodies, rows, refused)
+
+    def release(self, request: Request) -> None:
+        """Forget a request's body."""
+        self._held -= getattr(request.state, "held", 0)
+
+    async def _body(self, request: Request, most: int) -> bytes:
+        """The request's body, of which never more than ``most`` bytes are held, nor for longer than a while.
+
+        All bodies together have a limit too: many senders, each within its own, must not fill the memory.
+        """
+        pieces, size = [], 0
+        request.state.held = 0
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                async for piece in request.stream():
+                    size += len(piece)
+                    if size > most:
+                        raise Refused(413, "too large", f"The body must be at most {most} bytes long.")
+                    if self._held + len(piece) > _HELD_BYTES:
+                        raise Refused(503, "busy", "The collector is busy; try again.", **{"Retry-After": "1"})
+                    self._held += len(piece)
+                    request.state.held += len(piece)
+                    pieces.append(piece)
+        except TimeoutError:
+            text = f"The body must arrive within {_BODY_SECONDS} s."
+            raise Refused(408, "too slow", text, Connection="close") from None
+        except ClientDisconnect:
+            raise Refused(400, "left", "The body must arrive whole.") from None
+        return b"".join(pieces)
 
     def _packed(self, data: bytes) -> tuple[bytes, list[bytes]]:
         try:
@@ -133,23 +170,18 @@ class Intake:
         return Refused(422, "another study", f"The report must be for the study {self.study_id}.")
 
 
+def _distinct(batch: Batch) -> Batch:
+    if len(set(batch.nodes)) < len(batch.nodes):
+        raise Refused(422, "invalid batch", "A batch must name every participant once.")
+    return batch
+
+
 def _unknown(error: InvalidToken) -> Refused:
     return Refused(401, "token", str(error), **{"WWW-Authenticate": "Bearer"})
 
 
 def media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
-
-
-async def read_body(request: Request, most: int) -> bytes:
-    """The request's body, of which never more than ``most`` bytes are held."""
-    pieces, size = [], 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > most:
-            raise Refused(413, "too large", f"The body must be at most {most} bytes long.")
-        pieces.append(piece)
-    return b"".join(pieces)
 
 
 def read_object(data: bytes, keys: set[str]) -> dict[str, Any]:

@@ -6,12 +6,13 @@ import uvicorn
 
 from privet.collection.collector import Limits, create_app
 from privet.collection.folder import StudyFolder
+from privet.collection.protocol import ImpatientProtocol
 
 __all__ = ["serve"]
 
 
-def serve(folder: StudyFolder, host: str, port: int, limits: Limits, *, proxied: bool = False) -> None:
-    """Serve a study until Ctrl-C or SIGTERM. ``proxied`` believes a reverse proxy's X-Forwarded-For header."""
+def serve(folder: StudyFolder, host: str, port: int, limits: Limits) -> None:
+    """Serve a study until Ctrl-C or SIGTERM."""
     store = folder.store()
     app = create_app(store, folder.tokens, folder.operator_key, limits)
     try:
@@ -22,11 +23,10 @@ def serve(folder: StudyFolder, host: str, port: int, limits: Limits, *, proxied:
             log_level="warning",
             access_log=False,  # an access log would put addresses next to the times of reports
             server_header=False,
-            proxy_headers=proxied,
-            forwarded_allow_ips="*" if proxied else None,
+            proxy_headers=False,  # uvicorn would believe the entry that the client wrote
             timeout_graceful_shutdown=10,
             limit_concurrency=4096,
-            h11_max_incomplete_event_size=1 << 16,
+            http=ImpatientProtocol,
         )
     finally:
         store.dispose()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,20 @@ from privet.collection.answers import AnswerFormat, Answers
 from privet.collection.insertion import Insertion, Outcome
 from privet.collection.study import Study
 from privet.collection.tables import CONFLICTS, METADATA, MODELS, REJECTIONS, REPORTS, REVOKED, STUDIES
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData, InvalidParameter, PrivetError
 
-__all__ = ["Outcome", "Store", "engine_for"]
+__all__ = ["Outcome", "Store", "StoreFailure", "StudyClosed", "engine_for"]
+
+
+class StoreFailure(InvalidData):
+    """A database that cannot be used, or not now."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__("store", "a database that can be written", next(iter(said.strip().splitlines()), "nothing"))
+
+
+class StudyClosed(PrivetError):
+    """The operator closed the study before these reports were stored."""
 
 
 def engine_for(place: str | Path) -> sa.Engine:
@@ -29,16 +41,22 @@ def engine_for(place: str | Path) -> sa.Engine:
     text = str(place)
     if "://" not in text:
         options: dict[str, Any] = {"poolclass": StaticPool} if text == ":memory:" else {}
-        engine = sa.create_engine(
-            f"sqlite:///{text}", connect_args={"timeout": 30, "check_same_thread": False}, **options
-        )
+        if text != ":memory:" and Path(text).parent.is_dir():
+            Path(text).touch(mode=0o600)  # who answered, and when, is for the operator only
+        url = sa.URL.create("sqlite", database=text)  # a path may hold characters that mean something in a URL
+        arguments = {"timeout": 30, "check_same_thread": False}
+        engine = sa.create_engine(url, connect_args=arguments, hide_parameters=True, **options)
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
         return engine
     scheme = text.split("://", 1)[0]
     if scheme not in ("postgresql", "postgresql+psycopg"):
         raise InvalidParameter("store", "the study", "a file or a postgresql:// URL", f"{scheme}://")
-    return sa.create_engine("postgresql+psycopg://" + text.split("://", 1)[1], pool_pre_ping=True)
+    try:
+        url = sa.make_url("postgresql+psycopg://" + text.split("://", 1)[1])
+    except (sa.exc.ArgumentError, ValueError):
+        raise InvalidParameter("store", "the study", "a postgresql:// URL", "one that cannot be read") from None
+    return sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
@@ -53,12 +71,10 @@ class Store:
     def __init__(self, engine: sa.Engine, study: Study) -> None:
         self.study = study
         self._engine = engine
-        try:
+        with self._told():
             METADATA.create_all(engine)
             with engine.begin() as connection:
                 self._number = self._enrol(connection)
-        except sa.exc.DBAPIError as error:
-            raise InvalidData("store", "a database that can be written", _first_line(error)) from None
 
     @classmethod
     def open(cls, place: str | Path, study: Study) -> Store:
@@ -70,20 +86,27 @@ class Store:
         if not nodes:
             return []
         minute = int((time.time() if now is None else now) // 60 * 60)
-        with self._engine.begin() as connection:
-            return Insertion(connection, self._number, minute).of(nodes, bodies)
+        with self._connection(write=True) as connection:
+            outcomes = Insertion(connection, self._number, minute).of(nodes, bodies)
+            # Last, so that SQLite takes the lock for writing first; PostgreSQL makes a closing operator wait.
+            query = sa.select(STUDIES.c.closed).where(STUDIES.c.number == self._number).with_for_update(read=True)
+            if connection.execute(query).scalar() is not None:
+                raise StudyClosed
+            return outcomes
 
     def get(self, node: int) -> bytes | None:
         """The stored body of a node."""
-        query = sa.select(REPORTS.c.body).where(REPORTS.c.study == self._number, REPORTS.c.node == node)
-        with self._engine.connect() as connection:
-            found = connection.execute(query).scalar()
-        return None if found is None else bytes(found)
+        return self.bodies([node]).get(node)
+
+    def bodies(self, nodes: Sequence[int]) -> dict[int, bytes]:
+        """The stored bodies of those of the nodes that have reported."""
+        with self._connection() as connection:
+            return Insertion(connection, self._number, 0).stored(nodes)
 
     def answers(self) -> Answers:
         """Everything that was reported, validated again, by ascending node."""
         query = sa.select(REPORTS.c.node, REPORTS.c.body).where(REPORTS.c.study == self._number)
-        with self._engine.connect() as connection:
+        with self._connection() as connection:
             rows = connection.execute(query.order_by(REPORTS.c.node)).all()
         return AnswerFormat(self.study).unpack([node for node, _ in rows], [bytes(body) for _, body in rows])
 
@@ -99,7 +122,7 @@ class Store:
     def timeline(self) -> list[tuple[int, int]]:
         """Reports by the minute in which they came (seconds since 1970)."""
         query = sa.select(REPORTS.c.minute, sa.func.count()).where(REPORTS.c.study == self._number)
-        with self._engine.connect() as connection:
+        with self._connection() as connection:
             rows = connection.execute(query.group_by(REPORTS.c.minute).order_by(REPORTS.c.minute)).all()
         return [(int(minute), int(count)) for minute, count in rows]
 
@@ -112,53 +135,67 @@ class Store:
             "ON CONFLICT (study, reason) DO UPDATE SET count = rejections.count + excluded.count"
         )
         rows = [{"study": self._number, "reason": reason, "count": count} for reason, count in reasons.items()]
-        with self._engine.begin() as connection:
+        with self._connection(write=True) as connection:
             connection.execute(sa.text(sql), rows)
 
     def rejections(self) -> dict[str, int]:
         """Refused submissions by reason."""
         query = sa.select(REJECTIONS.c.reason, REJECTIONS.c.count).where(REJECTIONS.c.study == self._number)
-        with self._engine.connect() as connection:
+        with self._connection() as connection:
             return {reason: int(count) for reason, count in connection.execute(query.order_by(REJECTIONS.c.reason))}
 
     def revoke(self, node: int, serial: int) -> None:
         """Refuse a token from now on; what it has reported stays."""
         sql = "INSERT INTO revoked (study, node, serial) VALUES (:study, :node, :serial) ON CONFLICT DO NOTHING"
-        with self._engine.begin() as connection:
+        with self._connection(write=True) as connection:
             connection.execute(sa.text(sql), {"study": self._number, "node": node, "serial": serial})
 
     def revoked(self) -> frozenset[tuple[int, int]]:
         """The revoked (node, serial) pairs."""
         query = sa.select(REVOKED.c.node, REVOKED.c.serial).where(REVOKED.c.study == self._number)
-        with self._engine.connect() as connection:
+        with self._connection() as connection:
             return frozenset((int(node), int(serial)) for node, serial in connection.execute(query))
 
     def close(self) -> None:
         """Accept no new reports, whatever the manifest's closing time."""
         change = sa.update(STUDIES).where(STUDIES.c.number == self._number, STUDIES.c.closed.is_(None))
-        with self._engine.begin() as connection:
+        with self._connection(write=True) as connection:
             connection.execute(change.values(closed=int(time.time())))
 
     def is_closed(self) -> bool:
         """Whether the operator closed the study."""
         query = sa.select(STUDIES.c.closed).where(STUDIES.c.number == self._number)
-        with self._engine.connect() as connection:
+        with self._connection() as connection:
             return connection.execute(query).scalar() is not None
 
     def add_model(self, document: Mapping[str, Any]) -> None:
         """Remember a trained model's name, system and metrics for the operator's page."""
-        with self._engine.begin() as connection:
+        with self._connection(write=True) as connection:
             connection.execute(sa.insert(MODELS).values(study=self._number, document=json.dumps(document)))
 
     def models(self) -> list[dict[str, Any]]:
         """The trained models, oldest first."""
         query = sa.select(MODELS.c.document).where(MODELS.c.study == self._number).order_by(MODELS.c.number)
-        with self._engine.connect() as connection:
+        with self._connection() as connection:
             return [json.loads(document) for document in connection.execute(query).scalars()]
 
     def dispose(self) -> None:
         """Let go of the database."""
         self._engine.dispose()
+
+    @contextmanager
+    def _connection(self, *, write: bool = False) -> Iterator[sa.Connection]:
+        """A connection, in a transaction that is committed if ``write``."""
+        with self._told(), self._engine.begin() if write else self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the database has to say, in one sentence and without a report's bytes."""
+        try:
+            yield
+        except sa.exc.SQLAlchemyError as error:
+            raise StoreFailure(str(getattr(error, "orig", None) or error)) from None
 
     def _enrol(self, connection: sa.Connection) -> int:
         known = sa.select(STUDIES.c.number).where(STUDIES.c.id == self.study.id)
@@ -167,9 +204,5 @@ class Store:
         return int(connection.execute(known).scalar_one())
 
     def _scalar(self, query: sa.Select[Any]) -> int:
-        with self._engine.connect() as connection:
+        with self._connection() as connection:
             return int(connection.execute(query).scalar_one())
-
-
-def _first_line(error: sa.exc.DBAPIError) -> str:
-    return str(error.orig).strip().splitlines()[0]

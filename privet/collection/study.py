@@ -12,7 +12,16 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    model_validator,
+)
 
 from privet.data import Categories, Schema
 from privet.errors import InvalidData, PrivetError
@@ -28,11 +37,14 @@ from privet.mechanisms import (
     SampledResponse,
 )
 from privet.privacy import Guarantee
+from privet.privacy.guarantee import sum_up
 from privet.privacy.study import study_guarantee
 
 __all__ = ["FeatureBudget", "LabelBudget", "NeighbourBudget", "Study"]
 
 MOST_NODES = (1 << 31) - 1
+MOST_FEATURES = 1_000_000
+LARGEST_DELTA = 1e-4
 _NUMERIC: dict[str, Any] = {m.name: m for m in (MultiBit, HDS, Piecewise, Laplace, AnalyticGaussian)}
 
 
@@ -44,10 +56,23 @@ def _as_moment(value: object) -> datetime:
 
 
 def _as_schema(value: object) -> Schema:
-    return value if isinstance(value, Schema) else Schema.from_json(json.dumps(value))
+    if isinstance(value, Schema):
+        return value
+    entries = value.get("features") if isinstance(value, dict) else None
+    repeats = [entry.get("repeat") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    if sum(repeat for repeat in repeats if isinstance(repeat, int)) > MOST_FEATURES:
+        raise ValueError(f"must have at most {MOST_FEATURES} features")
+    return Schema.from_json(json.dumps(value))
 
 
-Text = Annotated[str, Field(min_length=1, max_length=2000, pattern=r"\S")]
+def _as_text(value: str) -> str:
+    # Control characters and changes of direction could hide or forge what an owner reads before agreeing.
+    if not value.isprintable() or not value.strip():
+        raise ValueError("must be one line of printable characters")
+    return value
+
+
+Text = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_as_text)]
 Epsilon = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Moment = Annotated[
     datetime, BeforeValidator(_as_moment), PlainSerializer(lambda moment: moment.strftime("%Y-%m-%dT%H:%M:%SZ"))
@@ -67,7 +92,7 @@ class FeatureBudget(_Document):
     mechanism: Literal["multi-bit", "hds", "piecewise", "laplace", "analytic-gaussian", "sampled-response"]
     epsilon: Epsilon
     sample: Annotated[int, Field(ge=1)] | None = None
-    delta: Annotated[float, Field(gt=0, lt=1)] | None = None
+    delta: Annotated[float, Field(gt=0, le=LARGEST_DELTA)] | None = None
 
     def build(self, schema: Schema) -> Mechanism:
         """The mechanism for a schema's ranges or categories."""
@@ -228,7 +253,7 @@ class Study(_Document):
         """What taking part costs its owner's lifetime budget: every answer, and each relationship in full."""
         lists = 0.0 if self.neighbour_mechanism is None else self.neighbour_mechanism.relationship_epsilon
         labels = 0.0 if self.labels is None else self.labels.epsilon
-        return float(self.feature_mechanism.guarantee().epsilon) + labels + lists
+        return sum_up([float(self.feature_mechanism.guarantee().epsilon), labels, lists])
 
     def is_open(self, now: datetime) -> bool:
         """Whether reports may be made at this time."""

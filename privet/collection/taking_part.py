@@ -6,15 +6,16 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from rich.console import Console
+from rich.markup import escape
 from rich.prompt import Confirm
 from rich.table import Table
 
 from privet.collection.client import Collector
 from privet.collection.consent import describe
-from privet.collection.ledger import Ledger, default_path
+from privet.collection.ledger import LIFETIME_DELTA, Ledger, default_path
 from privet.collection.participant import Participant, PrivateAnswers, Refusal
 from privet.collection.study import Study
 from privet.collection.tokens import node_of
@@ -44,7 +45,7 @@ def take_part(
         ledger.limit = limit
     device = Participant(ledger)
     study = device.check(collector.manifest(), study_id)
-    if ledger.report(study.id) is None:
+    if ledger.report(study, node) is None:
         out.print(describe(study, ledger), markup=False)
         out.print(*_clipped(study, private), sep="\n", markup=False)
         if not yes and not Confirm.ask("Take part?", console=out, default=False):
@@ -67,20 +68,26 @@ def print_ledger(path: Path | None, limit: float | None, *, as_json: bool) -> No
     entries = ledger.entries()
     if as_json:
         reports = [{"study": e.study, "title": e.title, "epsilon": e.cost, "sent": e.sent is not None} for e in entries]
-        print(json.dumps({"limit": ledger.limit, "spent": ledger.spent, "reports": reports}))
+        print(
+            json.dumps({"limit": ledger.limit, "spent": ledger.spent, "delta": ledger.spent_delta, "reports": reports})
+        )
         return
     table = Table("made", "study", "title", "epsilon", "sent")
     for entry in entries:
         made = f"{datetime.fromtimestamp(entry.made, UTC):%Y-%m-%d}"
-        table.add_row(made, entry.study[:12], entry.title, f"{entry.cost:g}", "yes" if entry.sent else "not yet")
+        table.add_row(
+            made, entry.study[:12], escape(entry.title), f"{entry.cost:g}", "yes" if entry.sent else "not yet"
+        )
     out = Console(highlight=False)
     out.print(table)
     out.print(f"Spent {ledger.spent:g} of {ledger.limit:g}; {max(0.0, ledger.limit - ledger.spent):g} left.")
+    if ledger.spent_delta:
+        out.print(f"Delta: {ledger.spent_delta:g} of {LIFETIME_DELTA:g}.")
 
 
 def _addressed(url: str, token: str | None, study_id: str | None) -> tuple[Collector, str, str]:
     """The collector, token and study id, of which the last two may be in the link's fragment."""
-    fragment = {name: values[-1] for name, values in parse_qs(urlsplit(url).fragment).items()}
+    fragment = {name: values[-1] for name, values in parse_qs(url.partition("#")[2]).items()}
     token, study_id = token or fragment.get("token"), study_id or fragment.get("study")
     for name, value in (("token", token), ("study", study_id)):
         if not value:

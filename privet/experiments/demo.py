@@ -18,6 +18,7 @@ from privet.experiments.demo_systems import show_systems
 from privet.experiments.outputs import check_writable
 from privet.experiments.report import build_report
 from privet.experiments.runs import write_result
+from privet.experiments.threads import threads_for
 
 __all__ = ["run_demo"]
 
@@ -34,10 +35,11 @@ def run_demo(nodes: int, seed: int, out: Path, *, seeds: int = 4, people: int = 
         f"A synthetic society: {graph.num_nodes:,} people, {graph.num_edges:,} friendships, "
         f"{_FEATURES} yes/no features, 4 classes. Nothing raw leaves a person's device."
     )
-    show_mechanisms(console, graph, seed)
-    show_broken_claims(console, canary_runs)
-    results = show_systems(console, graph, seeds)
-    show_study(console, people, seed)
+    with threads_for(graph):
+        show_mechanisms(console, graph, seed)
+        show_broken_claims(console, canary_runs)
+        results = show_systems(console, graph, seeds)
+        show_study(console, people, seed)
     page = _write(results, out)
     console.print(f"\nThe report: [bold]{page}[/] (open it in a browser); results and privacy statements beside it.")
     console.print(f"That took {time.perf_counter() - began:.0f} seconds. What to try next:")

@@ -21,6 +21,7 @@ from privet.experiments.ledger import ledger
 from privet.experiments.measure import summary
 from privet.experiments.per_class import collect_classes, is_class_figure
 from privet.experiments.tasks import KIND_TITLES, TASKS, task_of
+from privet.experiments.threads import threads_for
 from privet.experiments.verdict import verdict
 from privet.privacy.statement import write_statement
 from privet.systems import AnySystem
@@ -48,10 +49,11 @@ def run_system(
     task = TASKS[task_of(system.name)]
     kinds = task.kinds if controls else task.kinds[:1]
     found: dict[str, list[dict[str, float]]] = {kind: [] for kind in kinds}
-    for seed in range(seeds):
-        for kind in kinds:
-            found[kind].append(task.measure(kind, system, graph, seed))
-            done()
+    with threads_for(graph):
+        for seed in range(seeds):
+            for kind in kinds:
+                found[kind].append(task.measure(kind, system, graph, seed))
+                done()
     values = {kind: [one["test"] for one in found[kind]] for kind in kinds}
     last = found[task.kinds[0]][-1]
     result: dict[str, Any] = {

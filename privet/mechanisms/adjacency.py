@@ -116,7 +116,8 @@ class AdjacencyResponse(Mechanism):
         """What a guarantee of ``epsilon`` for one bit leaves open: above all what a whole relationship costs."""
         once = f"a relationship is reported once, by the endpoint of smaller id, and costs this epsilon: {epsilon:g}"
         both = f"a relationship is reported by both endpoints and costs twice this epsilon of one list: {2 * epsilon:g}"
-        return ("that the user took part", once if self.one_sided else both)
+        several = "several relationships of one person at once, which cost their sum: k of them cost k times as much"
+        return ("that the user took part", once if self.one_sided else both, several)
 
     def log_likelihood(self, reports: NeighbourReports, values: Any) -> NDArray[np.float64]:
         """flips log q + (bits - flips) log (1 - q) of each list."""

@@ -160,8 +160,8 @@ def _sum(guarantees: Iterable[Guarantee], unit: str, adjacency: str) -> Guarante
         parts[0],
         unit=unit,
         adjacency=adjacency,
-        epsilon=_sum_up([g.epsilon for g in parts]),
-        delta=min(1.0, _sum_up([g.delta for g in parts])),
+        epsilon=sum_up([g.epsilon for g in parts]),
+        delta=min(1.0, sum_up([g.delta for g in parts])),
         published_epsilon=published,
         unprotected=unprotected,
     )
@@ -173,7 +173,7 @@ def _round_up(value: float) -> str:
     return f"{math.ceil(value / unit - 1e-9) * unit:.6g}"
 
 
-def _sum_up(values: list[float]) -> float:
+def sum_up(values: list[float]) -> float:
     """The sum, rounded towards infinity where it is not exact."""
     try:
         total = math.fsum(values)

@@ -8,10 +8,11 @@ import pytest
 from fastapi.testclient import TestClient
 from simulated_studies import make_study, simulated
 
+from privet.collection import requests
 from privet.collection.answers import AnswerFormat
 from privet.collection.batches import pack_batch
 from privet.collection.collector import Limits, create_app
-from privet.collection.store import Store
+from privet.collection.store import Store, StoreFailure
 from privet.collection.tokens import Tokens, new_key
 
 PACKED, BATCH = "application/vnd.privet.report", "application/vnd.privet.batch"
@@ -165,8 +166,67 @@ def test_a_closed_study_takes_nothing_new_and_acknowledges_what_it_has(service):
     assert service.client.post("/operator/close", headers={"Authorization": f"Bearer {service.key}"}).json()["closed"]
     assert service.send(first).status_code == 200
     assert service.send(second).status_code == 403
-    assert service.batch([second]).status_code == 403
+    answer = service.batch([first, second]).json()
+    assert (answer["stored"], answer["repeated"]) == (0, 1)
+    assert [(row["row"], row["status"]) for row in answer["refused"]] == [(1, 403)]
     assert service.store.count() == 1
+
+
+def test_closed_by_another_process_it_stores_nothing_more(service):
+    first, second = service.nodes[:2]
+    service.send(first)
+    service.store.close()  # the collector has not looked yet
+    assert (service.send(first).status_code, service.send(second).status_code) == (200, 403)
+    assert service.store.count() == 1
+
+
+def test_a_batch_names_everybody_once(service):
+    node = service.nodes[0]
+    answer = service.batch([node, node])
+    assert (answer.status_code, service.store.count()) == (422, 0)
+    assert "once" in answer.json()["error"]
+
+
+def test_all_bodies_together_have_a_limit(service, monkeypatch):
+    monkeypatch.setattr(requests, "_HELD_BYTES", 40)
+    assert service.send(service.nodes[0]).status_code == 201
+    assert service.batch(service.nodes[:5]).status_code == 503
+    monkeypatch.undo()
+    assert service.batch(service.nodes[:5]).status_code == 200
+
+
+def test_a_store_that_is_away_is_no_error_of_ours(service, monkeypatch):
+    key = {"Authorization": f"Bearer {service.key}"}
+    for name in ("count", "close", "bodies"):
+        monkeypatch.setattr(service.store, name, lambda *_: (_ for _ in ()).throw(StoreFailure("secret")))
+    asked = [
+        service.client.get("/metrics"),
+        service.client.get("/operator/summary", headers=key),
+        service.client.post("/operator/close", headers=key),
+    ]
+    assert [answer.status_code for answer in asked] == [503] * 3
+    assert not any("secret" in answer.text for answer in asked)
+
+
+@pytest.mark.parametrize("path", ["/", "/study", "/web/style.css", "/openapi.json", "/metrics"])
+def test_everything_is_within_the_rate_limit(tmp_path, study, path):
+    service = Service(study, Store.open(tmp_path / "reports", study), rate=0.1, burst=2)
+    with TestClient(service.app) as client:
+        assert [client.get(path).status_code for _ in range(3)] == [200, 200, 429]
+
+
+def test_a_client_cannot_write_its_own_address(tmp_path, study):
+    headers = [{"X-Forwarded-For": f"10.0.0.{i}, 203.0.113.9"} for i in range(4)]
+    for proxied, given in ((False, headers), (True, headers), (True, [{"X-Forwarded-For": "x" * 50}] * 4)):
+        place = tmp_path / f"{proxied}{len(given[0]['X-Forwarded-For'])}"
+        service = Service(study, Store.open(place, study), rate=0.1, burst=3, proxied=proxied)
+        with TestClient(service.app) as client:
+            assert [client.get("/study", headers=each).status_code for each in given] == [200, 200, 200, 429]
+    service = Service(study, Store.open(tmp_path / "apart", study), rate=0.1, burst=1, proxied=True)
+    with TestClient(service.app) as client:
+        apart = [client.get("/study", headers={"X-Forwarded-For": f"1.1.1.1, 10.0.0.{i}"}) for i in range(4)]
+        network = [client.get("/study", headers={"X-Forwarded-For": f"2001:db8::{i}"}) for i in range(2)]
+    assert [answer.status_code for answer in (*apart, *network)] == [200] * 5 + [429]
 
 
 def test_before_its_opening_it_takes_nothing(tmp_path):

@@ -162,7 +162,8 @@ def test_a_manifest_with_another_budget_is_another_study(tmp_path: Path) -> None
     write_answers(tmp_path / "reports.parquet", study, some_answers(study))
     table = tampered(pq.read_table(tmp_path / "reports.parquet"), "altered manifest")
     pq.write_table(table, tmp_path / "tampered.parquet")
-    assert read_answers(tmp_path / "tampered.parquet")[0].id != study.id
+    with pytest.raises(InvalidData, match="another id beside its manifest"):
+        read_answers(tmp_path / "tampered.parquet")
 
 
 def test_a_flipped_byte_is_refused_or_harmless(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import stat
 import pytest
 from simulated_studies import make_study
 
-from privet.collection.ledger import DEFAULT_LIMIT, Ledger, OverLimit, default_path
+from privet.collection.ledger import DEFAULT_LIMIT, Ledger, OtherNode, OverLimit, default_path
 from privet.errors import InvalidData, InvalidParameter
 
 
@@ -32,7 +32,7 @@ def test_the_limit_holds_over_all_studies():
     ledger.limit = 5.0
     for _ in range(2):
         ledger.reserve(make_study(), 5, lambda: b"")
-    with pytest.raises(OverLimit, match="at most 1, which is left of the limit 5"):
+    with pytest.raises(OverLimit, match="at most 1, which is left of the lifetime limit 5"):
         ledger.reserve(make_study(), 5, lambda: pytest.fail("a report was made above the limit"))
     assert ledger.spent == 4.0
     assert len(ledger.entries()) == 2
@@ -90,7 +90,7 @@ def test_wherever_it_crashes_it_goes_on(tmp_path, study):
         process.start()
         process.join()
         ledger = Ledger(path)
-        before = ledger.report(study.id)
+        before = ledger.report(study, 5)
         assert ledger.spent == (0.0 if before is None else study.cost)
         body = ledger.reserve(study, 5, lambda: b"made again")
         assert body == (b"made again" if before is None else b"made by %d" % point)
@@ -98,7 +98,7 @@ def test_wherever_it_crashes_it_goes_on(tmp_path, study):
         if process.exitcode == 0:
             survived = point
             break
-    assert survived > 6, "the points of a crash are those of the transaction"
+    assert survived > 5, "the points of a crash are those of the transaction"
 
 
 def race(path, manifest, queue):
@@ -147,5 +147,54 @@ def test_acknowledged_reports_are_known(study):
     assert ledger.entries()[0].sent is None
     ledger.acknowledge(study.id)
     assert ledger.entries()[0].sent is not None
-    with pytest.raises(sqlite3.ProgrammingError):
-        ledger.close() or ledger.entries()
+    ledger.close()
+    with pytest.raises(InvalidData, match="SQLite"):
+        ledger.entries()
+
+
+def test_deltas_have_a_lifetime_limit_of_their_own():
+    ledger = Ledger(":memory:")
+    for _ in range(9):
+        gaussian = {"mechanism": "analytic-gaussian", "epsilon": 0.1, "delta": 1e-4}
+        ledger.reserve(make_study(features=gaussian, labels=None), 5, lambda: b"")
+    ledger.reserve(make_study(features={**gaussian, "delta": 9e-5}, labels=None), 5, lambda: b"")
+    with pytest.raises(OverLimit, match="delta must be at most"):
+        ledger.reserve(make_study(features=gaussian, labels=None), 5, lambda: b"")
+    assert ledger.spent == pytest.approx(1.0)
+
+
+def test_another_node_is_refused_inside_the_transaction(study):
+    ledger = Ledger(":memory:")
+    ledger.reserve(study, 5, lambda: b"")
+    with pytest.raises(OtherNode, match="as node 5"):
+        ledger.reserve(study, 6, lambda: pytest.fail("a second report was made"))
+
+
+@pytest.mark.parametrize("amount", ["-1000.0", "9e999", "'text'", "x'00'"])
+def test_budgets_that_somebody_changed_are_not_believed(tmp_path, study, amount):
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.reserve(study, 5, lambda: b"")
+    with sqlite3.connect(tmp_path / "ledger") as database:
+        with pytest.raises(sqlite3.IntegrityError):
+            database.execute(f"UPDATE reports SET cost = {amount}")
+        database.execute("PRAGMA ignore_check_constraints=ON")
+        database.execute(f"UPDATE reports SET cost = {amount}")
+    database.close()
+    with pytest.raises(InvalidData, match="finite budgets"):
+        ledger.reserve(make_study(), 5, lambda: pytest.fail("a report was made"))
+
+
+def test_a_damaged_file_ends_in_one_sentence(tmp_path, study):
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.reserve(study, 5, lambda: b"x" * 20_000)
+    ledger.close()
+    whole = bytearray((tmp_path / "ledger").read_bytes())
+    whole[4096:] = bytes(len(whole) - 4096)
+    (tmp_path / "ledger").write_bytes(whole)
+    with pytest.raises(InvalidData, match="SQLite"):
+        Ledger(tmp_path / "ledger").entries()
+
+
+def test_a_commit_survives_a_power_cut():
+    mode = Ledger(":memory:")._rows("PRAGMA synchronous")[0][0]
+    assert mode == 3, "EXTRA: the directory entry of the journal is on disk too"

@@ -11,7 +11,7 @@ from simulated_studies import make_study
 
 from privet.collection.answers import AnswerFormat
 from privet.collection.consent import describe
-from privet.collection.ledger import Ledger, OverLimit
+from privet.collection.ledger import Ledger, OtherNode, OverLimit
 from privet.collection.participant import Participant, PrivateAnswers, Refusal
 from privet.data import Schema
 from privet.errors import InvalidData
@@ -47,7 +47,7 @@ def test_every_repetition_is_the_same_even_if_the_answers_change(device, study):
 def test_a_device_has_one_node_in_a_study(device, study):
     device.agree(study)
     device.answer(study, 17, ANSWERS)
-    with pytest.raises(Refusal, match="as node 17"):
+    with pytest.raises(OtherNode, match="as node 17"):
         device.answer(study, 18, ANSWERS)
 
 
@@ -97,6 +97,7 @@ def test_it_refuses_a_range_that_was_not_shown(device, study):
         (17, PrivateAnswers([1.0], label=1), "6 numbers"),
         (17, PrivateAnswers([1.0, 2.0, 3.0, 4.0, 5.0, float("nan")], label=1), "6 numbers"),
         (17, PrivateAnswers(["1", 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "6 numbers"),
+        (17, PrivateAnswers([10**400, 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "6 numbers"),
         (17, PrivateAnswers([1.0] * 6), "class below 3"),
         (17, PrivateAnswers([1.0] * 6, label=3), "class below 3"),
     ],

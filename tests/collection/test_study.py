@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -68,6 +69,22 @@ def test_other_spellings_of_a_manifest_are_refused(study):
         ({"class_names": ["one"]}, "3 names"),
         ({"neighbours": {"epsilon": 3.0}}, "edges are private"),
         ({"title": "   "}, "title"),
+        ({"operator": "o\x1b[8m"}, "printable"),
+        ({"purpose": "x\n\nWhat it costs\n  Epsilon 0.1"}, "printable"),
+        ({"eligible": "\u202eeverybody"}, "printable"),
+        ({"class_names": ["a", "b", "c\x07"]}, "printable"),
+        ({"features": {"mechanism": "analytic-gaussian", "epsilon": 1e-6, "delta": 0.999}}, "features.delta"),
+        (
+            {
+                "schema": {
+                    "version": 1,
+                    "classes": 3,
+                    "private_edges": False,
+                    "features": [{"interval": [0, 1], "repeat": 10_000_000}],
+                }
+            },
+            "at most 1000000 features",
+        ),
         ({"surprise": 1}, "surprise"),
         ({"format": "privet-study-2"}, "format"),
         ({"schema": {"features": []}}, "keys"),
@@ -110,6 +127,12 @@ def test_the_promise_names_everything_that_is_sent():
     both = make_study(**parts | {"neighbours": {"epsilon": 3.0, "one_sided": False}})
     assert both.cost == 8.0  # a relationship is reported twice
     assert both.guarantee().epsilon == 5.0
+
+
+def test_the_cost_is_never_rounded_down():
+    study = make_study(features={"mechanism": "multi-bit", "epsilon": 0.1}, labels={"epsilon": 0.7})
+    assert Fraction(study.cost) >= Fraction(0.1) + Fraction(0.7)
+    assert study.cost == study.guarantee().epsilon
 
 
 def test_a_study_is_open_from_its_opening_until_before_its_closing(study):

@@ -380,8 +380,8 @@ def test_the_owners_limit(live: Live, visitor: Callable[..., Visit], picture: Ca
     fill_in(page)
     page.get_by_role("button", name="Make my report").click()
     page.get_by_role("heading", name="Check what will be sent").wait_for()
-    other = visit.open(live.link(25))  # another participant's link in the same browser costs again
-    other.get_by_role("heading", name="This study would exceed your limit").wait_for()
+    other = visit.open(live.link(25))  # another participant's link in the same browser: one device, one answer
+    other.get_by_role("heading", name="This browser answered the study as somebody else").wait_for()
 
 
 @pytest.mark.parametrize(

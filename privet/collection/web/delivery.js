@@ -19,7 +19,8 @@ export async function deliver(study, token, body, onTrouble, nudge) {
   request.set(body, 32);
   for (let attempt = 0; ; attempt += 1) {
     const answer = await post(request, token);
-    if (answer.status === 201 || answer.status === 200) return answer.status === 201 ? "stored" : "repeated";
+    const expected = { 201: "stored", 200: "repeated" }[answer.status];
+    if (expected !== undefined && answer.outcome === expected) return expected;
     if (answer.status !== 0 && !TRY_AGAIN.includes(answer.status)) {
       const headline = HEADLINES[answer.status] ?? "The collector refused the report";
       throw new Refusal(headline, answer.sentence, false, { status: answer.status });
@@ -48,14 +49,16 @@ async function post(request, token) {
     return { status: 0, sentence: offline ? "You are offline." : "The collector cannot be reached." };
   }
   let sentence = `The collector answered with status ${response.status}.`;
+  let outcome;
   try {
     const document = await response.json();
     if (typeof document.error === "string") sentence = document.error;
+    outcome = document.status;
   } catch {
     // the status says enough
   }
   const wait = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
-  return { status: response.status, sentence, wait: wait >= 0 ? Math.min(wait, 600) : undefined };
+  return { status: response.status, outcome, sentence, wait: wait >= 0 ? Math.min(wait, 600) : undefined };
 }
 
 function pause(seconds, nudge) {

@@ -24,7 +24,9 @@ export function readLedger() {
   if (text === null) return { limit: DEFAULT_LIMIT, reports: [] };
   try {
     const ledger = JSON.parse(text);
-    if (Number.isFinite(ledger.limit) && Array.isArray(ledger.reports)) return ledger;
+    const isAmount = (value) => Number.isFinite(value) && value >= 0;
+    const isWhole = Array.isArray(ledger.reports) && ledger.reports.every(({ cost }) => isAmount(cost));
+    if (isAmount(ledger.limit) && isWhole) return ledger;
   } catch {
     // falls through to the refusal
   }
@@ -63,8 +65,10 @@ export function setLimit(limit) {
 
 /** The report that was made for a participant of a study, or null. */
 export function findReport(study, node) {
-  const found = readLedger().reports.find((report) => report.study === study.id && report.node === node);
-  return found === undefined ? null : { ...found, body: fromHex(found.body) };
+  const found = readLedger().reports.find((report) => report.study === study.id);
+  if (found === undefined) return null;
+  if (found.node !== node) throw otherNode(found.node, node);
+  return { ...found, body: fromHex(found.body) };
 }
 
 /** The stored report, or a new one of `make()`, which is stored with its cost before anyone else sees it. */
@@ -99,6 +103,13 @@ export function overLimit(ledger, cost) {
     `Taking part costs ${tidy(cost)}, and ${tidy(left)} is left of your own limit of ${tidy(ledger.limit)}. ` +
     "No report is made. You can raise the limit under “Your privacy budget” if you want to.";
   return new Refusal("This study would exceed your limit", text);
+}
+
+function otherNode(before, now) {
+  const text =
+    `This browser answered the study as number ${before}, and your link is for number ${now}. One person answers a study ` +
+    "once; a second person needs a browser, or a browser profile, of their own.";
+  return new Refusal("This browser answered the study as somebody else", text);
 }
 
 function write(ledger) {

@@ -1,0 +1,58 @@
+"""HTTP connections that are closed if they do not ask: uvicorn itself waits for a request's head for ever."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+__all__ = ["ImpatientProtocol"]
+
+HEAD_SECONDS = 10.0
+HEAD_BYTES = 1 << 16
+
+
+class ImpatientProtocol(HttpToolsProtocol):
+    """Closes a connection whose request line and headers are not there in time, or are longer than any real ones."""
+
+    _alarm: asyncio.TimerHandle | None = None
+    _head = 0
+
+    def connection_made(self, transport: Any) -> None:
+        """The clock of the first head starts."""
+        super().connection_made(transport)
+        self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """No head is expected any more."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        """The clock of the next head starts; between requests uvicorn's keep-alive timeout holds."""
+        if self._alarm is None:
+            self._expect_head()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """The head is there; the body has a clock of its own."""
+        self._stop()
+        super().on_headers_complete()
+
+    def data_received(self, data: bytes) -> None:
+        """Count what a head has so far."""
+        super().data_received(data)
+        if self._alarm is not None:
+            self._head += len(data)
+            if self._head > HEAD_BYTES:
+                self.transport.close()
+
+    def _expect_head(self) -> None:
+        self._head = 0
+        self._alarm = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _stop(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
