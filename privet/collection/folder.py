@@ -35,17 +35,18 @@ class StudyFolder:
     def create(cls, path: Path, study: Study, store_url: str | None = None) -> StudyFolder:
         """A new directory with fresh keys and one token for each node."""
         folder = cls(path, study, new_key(), secrets.token_urlsafe(24), store_url)
+        manifest, tokens = study.canonical(), folder.tokens
         with atomic_directory(path) as target:
             if store_url is not None:
                 Store.open(store_url, study).dispose()  # a database that cannot be used is told of now
-            (target / _MANIFEST).write_bytes(study.canonical())
+            (target / _MANIFEST).write_bytes(manifest)
             keys = {"signing": folder.signing_key.hex(), "operator": folder.operator_key, "store": store_url}
             _write_secret(target / _KEYS, json.dumps(keys, indent=2) + "\n")
             _write_secret(target / _TOKENS, "")
             with (target / _TOKENS).open("w", newline="") as file:
                 rows = csv.writer(file)
                 rows.writerow(["node", "token"])
-                rows.writerows((node, folder.tokens.issue(node)) for node in range(study.nodes))
+                rows.writerows((node, tokens.issue(node)) for node in range(study.nodes))
         return folder
 
     @classmethod

@@ -6,10 +6,12 @@ import os
 import stat
 import subprocess
 import sys
+import time
 
 import pytest
 
 from privet.collection.folder import StudyFolder
+from privet.collection.ledger import Ledger
 from privet.collection.rehearsal import free_port, start_collector
 from privet.data import Schema
 
@@ -108,6 +110,30 @@ def test_a_bad_declaration_leaves_nothing(tmp_path, arguments, expected):
     assert expected in error
     assert error.count("\n") == 1
     assert not (tmp_path / "study").exists()
+
+
+def test_a_process_that_is_ended_leaves_nothing(tmp_path):
+    (tmp_path / "schema.json").write_text(Schema.numeric(4, low=0.0, high=10.0, classes=2).to_json())
+    options = ["--title", "Habits", "--nodes", "3000000", "--schema", "schema.json"]
+    command = [sys.executable, "-m", "privet.cli", "study", "new", "study", *options]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    while not list(tmp_path.glob(".study.*/tokens.csv")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.terminate()
+    assert process.wait(30) == 143
+    assert [path.name for path in tmp_path.iterdir()] == ["schema.json"]
+
+
+def test_an_odd_title_is_printed_as_it_is(tmp_path):
+    (tmp_path / "schema.json").write_text(Schema.numeric(4, low=0.0, high=10.0, classes=2).to_json())
+    title = "[/] [red]x[/] [conceal]"
+    options = ["--title", title, "--nodes", 5, "--schema", tmp_path / "schema.json"]
+    assert title in privet("study", "new", tmp_path / "study", *options, home=tmp_path)
+    assert title in privet("study", "status", tmp_path / "study", home=tmp_path)
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.reserve(StudyFolder.open(tmp_path / "study").study, 1, lambda: b"")
+    assert title in privet("ledger", "--ledger", tmp_path / "ledger", home=tmp_path)
 
 
 def test_other_mistakes_end_in_one_sentence(made):
