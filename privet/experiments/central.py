@@ -16,6 +16,7 @@ from privet.errors import InvalidParameter
 from privet.experiments.measure import Measurement
 from privet.experiments.overlap import OverlappingHeterPoisson
 from privet.experiments.per_class import by_class
+from privet.experiments.private_embedding import predict_from_embeddings
 from privet.systems import GAP, NDP, CentralSystem, Fitted, HeterPoisson, PrivateMLP, SmoothedMLP
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 CENTRAL_KINDS = ("private", "sml", "private_mlp", "smoothed_mlp", "gap", "ndp", "non_private")
-PRECISION_KINDS = (*CENTRAL_KINDS, "embedding_bound")
+PRECISION_KINDS = (*CENTRAL_KINDS, "private_embedding", "embedding_bound")
 BASELINE_KINDS = ("private", "private_mlp", "non_private")
 """What is measured of what HeterPoisson itself is compared with."""
 
@@ -50,14 +51,24 @@ def measure_central(kind: str, system: CentralSystem, graph: Graph, seed: int) -
 
 def measure_precision(kind: str, system: CentralSystem, graph: Graph, seed: int) -> Measurement:
     """Precision on the same test nodes, averaged over classes; or the bound of Theorem 3."""
-    began = time.perf_counter()
+    began, system = time.perf_counter(), central_subject(kind, system)
     if kind == "embedding_bound":
         if graph.schema is None or system.target_epsilon is None:
             raise InvalidParameter("system", "measure_precision", "one with a target epsilon", system.target_epsilon)
         return {"test": embedding_bound(system.target_epsilon, system.delta_for(graph.num_nodes), graph.schema.classes)}
+    if kind == "private_embedding":
+        return _embedding_precision(system, graph, seed)
     fitted, labels, test = _fitted(kind, system, graph, seed)
     precision = macro_precision(fitted.predict()[test], labels[test], fitted.probabilities.shape[1])
     return {"test": precision, "seconds": time.perf_counter() - began}
+
+
+def _embedding_precision(system: CentralSystem, graph: Graph, seed: int) -> Measurement:
+    if not isinstance(system, GAP) or graph.labels is None or graph.schema is None:
+        raise InvalidParameter("system", "measure_precision", "gap on a labelled graph", system.name)
+    predicted = predict_from_embeddings(system, graph, seed)
+    test = split_nodes(graph, 0.8, 0.0, seed=seed).test
+    return {"test": macro_precision(predicted[test], graph.labels[test], graph.schema.classes)}
 
 
 def macro_precision(predicted: NDArray[np.int64], labels: NDArray[np.int64], classes: int) -> float:
@@ -120,5 +131,6 @@ _KINDS: dict[str, Callable[[CentralSystem], CentralSystem]] = {
     "ndp": _like(NDP),
     "non_private": lambda system: system.without_privacy(),
     "overlap": lambda system: OverlappingHeterPoisson(**system.settings()),
+    "private_embedding": _like(GAP),
     "embedding_bound": lambda system: system,
 }

@@ -256,8 +256,9 @@ HETERPOISSON_TABLES = (
         "node-level-precision",
         (None, "paper"),
         remark=(
-            f"{_TRUTH} A class that is never predicted has precision 0. The bound of Theorem 3 is for methods that "
-            f"release a private embedding of each node (GAP), at the same epsilon. {_UNREADABLE}"
+            f"{_TRUTH} A class that is never predicted has precision 0. The bound of Theorem 3 is for classifiers that "
+            "see a private embedding of the node that they classify (column 'embedding', trained without privacy). Our "
+            f"GAP promises nothing to test nodes and sees their features, so it is not bounded. {_UNREADABLE}"
         ),
         statement="GAP, once its noise is corrected, stays below the bound of Theorem 3; the other methods need not.",
     ),

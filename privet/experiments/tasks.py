@@ -45,6 +45,7 @@ KIND_TITLES = {
     "multi_bit": ("multi-bit", "the multi-bit mechanism"),
     "laplace": ("Laplace", "the Laplace mechanism"),
     "overlap": ("kept", "centres kept in the sub-graphs of others, with the noise that this needs"),
+    "private_embedding": ("embedding", "any classifier on private embeddings of the nodes themselves"),
     "embedding_bound": ("bound", "Theorem 3's bound for private embeddings"),
     "claim": ("claim", "what the claimed epsilon allows"),
     "sml_projection": ("SML, paper's", "SML noise seen along the canary only, as the paper audits it"),
