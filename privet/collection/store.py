@@ -25,6 +25,9 @@ from privet.errors import InvalidData, InvalidParameter, PrivetError
 __all__ = ["Outcome", "Store", "StoreFailure", "StudyClosed", "engine_for"]
 
 
+_TABLES_LOCK = 0x707269766574  # "privet"
+
+
 class StoreFailure(InvalidData):
     """A database that cannot be used, or not now."""
 
@@ -71,10 +74,11 @@ class Store:
     def __init__(self, engine: sa.Engine, study: Study) -> None:
         self.study = study
         self._engine = engine
-        with self._told():
-            METADATA.create_all(engine)
-            with engine.begin() as connection:
-                self._number = self._enrol(connection)
+        with self._told(), engine.begin() as connection:
+            if engine.dialect.name == "postgresql":  # two that start at once must not both make the tables
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})")
+            METADATA.create_all(connection)
+            self._number = self._enrol(connection)
 
     @classmethod
     def open(cls, place: str | Path, study: Study) -> Store:
