@@ -108,4 +108,4 @@ def refuse_for_all(**options: object) -> None:
     """``privet table all`` is about everything: no option that picks or draws one table."""
     for name, value in options.items():
         if value is not None:
-            raise InvalidParameter(f"--{name}", "privet table all", "left out, or used with one table", value)
+            raise InvalidParameter(f"--{name}", "privet table all", "left out, or used with one table", str(value))
