@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -138,3 +139,29 @@ def test_a_device_does_not_load_torch() -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 0, result.stderr
+
+
+def test_every_option_says_its_default() -> None:
+    import typer
+
+    from privet.cli import app
+
+    silent = []
+
+    def look(command: Any, path: str) -> None:
+        for name, below in getattr(command, "commands", {}).items():
+            look(below, f"{path} {name}")
+        for option in command.params:
+            if option.param_type_name != "option" or option.name in (
+                "install_completion",
+                "show_completion",
+                "version",
+            ):
+                continue
+            told = option.required or "default" in (option.help or "").lower()
+            shown = option.show_default and option.default is not None and option.default is not False
+            if not (told or shown):
+                silent.append(f"{path} {option.opts[0]}")
+
+    look(typer.main.get_command(app), "privet")
+    assert silent == []

@@ -40,7 +40,10 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] not in _COLLECTION:
             raise
-        _stop(f"{error.name} is not installed; this command needs pip install 'privet[collection]'.", 2)
+        _stop(
+            f"{error.name} is not installed; this command needs the extra 'collection' (pip install '.[collection]').",
+            2,
+        )
     except MemoryError:
         _stop("there is not enough memory for these parameters; try smaller ones.", 2)
     except SystemExit as end:

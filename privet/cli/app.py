@@ -20,11 +20,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object (default: text for people).")]
 
 System = Annotated[str, typer.Argument(metavar="SYSTEM", help="For example lpgnn; an unknown name lists them all.")]
 Data = Annotated[
-    Path | None, typer.Option(envvar="PRIVET_DATA", help="Directory of the named datasets.", show_default=False)
+    Path | None,
+    typer.Option(
+        envvar="PRIVET_DATA", help="Directory of the named datasets (default: PRIVET_DATA).", show_default=False
+    ),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="Number of random splits and simulations.")]
 

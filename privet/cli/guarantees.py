@@ -33,22 +33,25 @@ MECHANISM_OPTIONS: dict[str, tuple[Any, str]] = {
 
 
 SYSTEM_OPTIONS: dict[str, tuple[Any, str]] = {
-    "epsilon_features": (float, "True budget of a feature report of a local system."),
-    "epsilon_labels": (float, "Budget of a label report of a local system."),
-    "epsilon_edges": (float, "Budget of one bit of a neighbour list (solitude)."),
+    "epsilon_features": (float, "True budget of a feature report of a local system (default: the system's)."),
+    "epsilon_labels": (float, "Budget of a label report of a local system (default: labels are public)."),
+    "epsilon_edges": (float, "Budget of one bit of a neighbour list (solitude; default: the system's)."),
     "two_sided": (bool, "Both endpoints report a pair, as in the paper (solitude; default: the smaller id)."),
-    "sigma": (float, "Noise of a central system, for gradients clipped to 1/2."),
-    "target_epsilon": (float, "Instead of --sigma: the epsilon to calibrate it for."),
-    "rate": (float, "Chance of a training node to be in a step (q)."),
+    "sigma": (
+        float,
+        "Noise of a central system, clip 1/2 (no default: this or --target-epsilon; audit: the paper's).",
+    ),
+    "target_epsilon": (float, "Instead of --sigma: the epsilon to calibrate it for (no default)."),
+    "rate": (float, "Chance of a training node to be in a step (q; no default; audit: the paper's)."),
     "multiplier": (float, "Sub-graphs of others that a node may be expected in (M; heterpoisson, default 1)."),
-    "nodes": (int, "Number of nodes of the whole graph (N)."),
+    "nodes": (int, "Number of nodes of the whole graph (N; no default; audit: the paper's)."),
 }
 
 AUDIT_OPTIONS: dict[str, tuple[Any, str]] = {
     "noise": (str, "Noise of heterpoisson: gaussian, or the paper's sml (default gaussian)."),
     **{key: SYSTEM_OPTIONS[key] for key in ("sigma", "rate", "multiplier", "nodes")},
-    "runs": (int, "Training runs to play in each world (heterpoisson)."),
-    "seed": (int, "Seed of the game (heterpoisson)."),
+    "runs": (int, "Training runs to play in each world (heterpoisson; default 15000)."),
+    "seed": (int, "Seed of the game (heterpoisson; default 0)."),
 }
 
 

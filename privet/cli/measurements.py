@@ -22,18 +22,22 @@ def run(
         float | None, typer.Option(help="Budget of a label report (default: labels are public).", show_default=False)
     ] = None,
     epsilon_edges: Annotated[
-        float | None, typer.Option(help="Budget of one bit of a neighbour list (solitude).", show_default=False)
+        float | None,
+        typer.Option(help="Budget of one bit of a neighbour list (solitude; default 8).", show_default=False),
     ] = None,
     one_sided: Annotated[
         bool | None,
         typer.Option(
             "--one-sided/--two-sided",
-            help="Whether one endpoint of a pair reports it, or both (solitude).",
+            help="Whether one endpoint of a pair reports it, or both (solitude; default: one).",
             show_default=False,
         ),
     ] = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="True epsilon of a trained model (central model).", show_default=False)
+        float | None,
+        typer.Option(
+            help="True epsilon of a trained model (central model; default: the preset's).", show_default=False
+        ),
     ] = None,
     delta: Annotated[float | None, typer.Option(help="Its delta (default N^-1.1).", show_default=False)] = None,
     backbone: Annotated[
@@ -48,14 +52,21 @@ def run(
     ] = None,
     other: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the system; may be repeated."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other setting of the system (default: the preset's); may be repeated.",
+        ),
     ] = None,
     seeds: Seeds = 5,
     controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
     tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write the result to this JSON file, and a privacy.yaml beside it.", show_default=False),
+        typer.Option(
+            help="Write the result to this JSON file, and a privacy.yaml beside it (default: print only).",
+            show_default=False,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -98,15 +109,21 @@ def table(
     ] = None,
     controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Only see that it runs: made-up graphs, one seed; no measurement (no data).")
+        bool,
+        typer.Option(
+            "--quick", help="Only see that it runs: made-up graphs, one seed; no measurement (default: measure)."
+        ),
     ] = False,
     store: Annotated[Path, typer.Option(help="Directory of finished figures; an interrupted table goes on.")] = Path(
         "results"
     ),
     plot: Annotated[
-        Path | None, typer.Option(help="Draw it here: a .svg, .pdf or .png file.", show_default=False)
+        Path | None,
+        typer.Option(help="Draw it here: a .svg, .pdf or .png file (default: no drawing).", show_default=False),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the table as JSON here.", show_default=False)] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the table as JSON here (default: print only).", show_default=False)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """A published table beside our figures, the controls and the true epsilon. Resumable.
@@ -148,13 +165,17 @@ def sweep(
     ] = None,
     data: Data = None,
     epsilon_features: Annotated[
-        float | None, typer.Option(help="Budget of a feature report, with --of labels or edges.", show_default=False)
+        float | None,
+        typer.Option(
+            help="Budget of a feature report, with --of labels or edges (default: the system's).", show_default=False
+        ),
     ] = None,
     epsilon_labels: Annotated[
         float | None, typer.Option(help="Budget of a label report (default: labels are public).", show_default=False)
     ] = None,
     epsilon_edges: Annotated[
-        float | None, typer.Option(help="Budget of one bit of a neighbour list (solitude).", show_default=False)
+        float | None,
+        typer.Option(help="Budget of one bit of a neighbour list (solitude; default 8).", show_default=False),
     ] = None,
     group_columns: Annotated[
         int | None,
@@ -162,7 +183,11 @@ def sweep(
     ] = None,
     other: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the system; may be repeated."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other setting of the system (default: the preset's); may be repeated.",
+        ),
     ] = None,
     seeds: Seeds = 5,
     controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
@@ -170,10 +195,12 @@ def sweep(
         "results"
     ),
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the curve here: a .svg, .pdf or .png file.", show_default=False)
+        Path | None,
+        typer.Option(help="Draw the curve here: a .svg, .pdf or .png file (default: no drawing).", show_default=False),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the sweep as JSON here; privet report reads it.", show_default=False)
+        Path | None,
+        typer.Option(help="Write the sweep as JSON here, for privet report (default: print only).", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

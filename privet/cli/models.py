@@ -69,7 +69,7 @@ def train(
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidParameter("--out", "privet train", "a new or an empty directory", str(out))
-    check_writable(out.parent / f".{out.name}.json")
+    check_writable(out.parent / (out.name + ".json"))
     manifest, answers = _reports(study)
     if study_id is not None and study_id.strip().lower() != manifest.id:
         raise InvalidParameter("--study-id", "privet train", "the id of the study that the reports are of", manifest.id)
@@ -105,7 +105,7 @@ def predict(
         str | None, typer.Option(help="Nodes, comma separated (default: all).", show_default=False)
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write to this .csv or .parquet file instead of printing.", show_default=False)
+        Path | None, typer.Option(help="Write to this .csv or .parquet file (default: print).", show_default=False)
     ] = None,
 ) -> None:
     """The class of each node and how probable each class is."""

@@ -16,7 +16,9 @@ def statement(
     source: Annotated[
         Path, typer.Argument(help="A result.json, a privacy.yaml, or a directory with one.", show_default=False)
     ],
-    markdown: Annotated[bool, typer.Option("--markdown", help="Markdown instead of wrapped text.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Markdown (default: text wrapped at the width of the terminal).")
+    ] = False,
 ) -> None:
     """The privacy statement of a run as prose: what is promised, to whom, what is not, and under which conditions."""
     from privet.privacy.prose import as_markdown, as_text
@@ -51,15 +53,15 @@ def advise(
     graph: Annotated[
         str | None,
         typer.Option(
-            help="Edge list (.csv, .parquet), npz file, directory or known name; only its edges and schema are read.",
+            help="Edge list (.csv, .parquet), npz file, directory or known name; only edges and schema are read (no default).",
             show_default=False,
         ),
     ] = None,
     nodes: Annotated[
-        int | None, typer.Option(min=60, help="Instead of --graph: number of people.", show_default=False)
+        int | None, typer.Option(min=60, help="Instead of --graph: number of people (no default).", show_default=False)
     ] = None,
     degree: Annotated[
-        float | None, typer.Option(help="With --nodes: mean number of contacts.", show_default=False)
+        float | None, typer.Option(help="With --nodes: mean number of contacts (no default).", show_default=False)
     ] = None,
     schema: Annotated[
         Path | None,
@@ -70,11 +72,15 @@ def advise(
     ] = None,
     features: Annotated[
         int | None,
-        typer.Option(min=1, help="Instead of --schema: number of features, from 0 to 1.", show_default=False),
+        typer.Option(
+            min=1, help="Instead of --schema: number of features, from 0 to 1 (no default).", show_default=False
+        ),
     ] = None,
     categories: Annotated[
         str | None,
-        typer.Option(help="Their number of categories, one for all or comma separated.", show_default=False),
+        typer.Option(
+            help="Their number of categories, one for all or comma separated (default: numbers).", show_default=False
+        ),
     ] = None,
     protect: Annotated[
         str, typer.Option(help="What shares the budget: features; features,labels; or features,edges.")

@@ -9,7 +9,9 @@ import typer
 
 from privet.cli.app import AsJson, app
 
-study = typer.Typer(help="Run a collection study: new, links, serve, status, close, export.", no_args_is_help=True)
+study = typer.Typer(
+    help="Run a collection study: new, links, serve, status, close, export, revoke.", no_args_is_help=True
+)
 app.add_typer(study, name="study")
 
 Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="The study's directory.")]

@@ -48,7 +48,7 @@ class Collector:
 
     def manifest(self) -> bytes:
         """The manifest as the server sends it: nothing is believed of it before its hash was checked."""
-        status, body = self._ask(Request(f"{self._url}/study"))
+        status, body = self._ask(Request(f"{self._url}/study"), "nothing was made yet")
         if status != 200:
             raise NotDelivered(f"The collector must answer with a manifest. Got {_error(status, body)} instead.")
         return body
@@ -57,13 +57,13 @@ class Collector:
         """Deliver a report; ``"stored"``, or ``"repeated"`` where the collector had it already."""
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/vnd.privet.report"}
         body = bytes.fromhex(reply.study.id) + reply.body
-        status, answer = self._ask(Request(f"{self._url}/reports", body, headers))
+        status, answer = self._ask(Request(f"{self._url}/reports", body, headers), "the report is kept")
         expected = {201: "stored", 200: "repeated"}.get(status)
         if expected is None or _document(answer).get("status") != expected:
             raise NotDelivered(f"The collector must take the report. Got {_error(status, answer)} instead.")
         return expected
 
-    def _ask(self, request: Request) -> tuple[int, bytes]:
+    def _ask(self, request: Request, otherwise: str) -> tuple[int, bytes]:
         trouble: object = None
         for attempt in range(self._attempts):
             if attempt:
@@ -79,7 +79,7 @@ class Collector:
             except (URLError, OSError, HTTPException) as error:
                 trouble = getattr(error, "reason", error)
         found = f"{trouble} after {self._attempts} attempts"
-        raise NotDelivered(f"The collector at {self._url} must answer. Got {found} instead; what was made is kept.")
+        raise NotDelivered(f"The collector at {self._url} must answer. Got {found} instead; {otherwise}.")
 
 
 def _error(status: int, body: bytes) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from privet.collection.client import Collector
 from privet.collection.folder import StudyFolder
 from privet.collection.study import Study
 from privet.data import Schema
-from privet.data.files import atomic_file
+from privet.data.files import atomic_file, check_writable
 from privet.errors import InvalidData, InvalidParameter
 
 __all__ = ["close_study", "export_study", "new_study", "print_status", "revoke_token", "serve_study", "write_links"]
@@ -67,11 +68,23 @@ def serve_study(path: Path, host: str, port: int, rate: float, burst: int, *, pr
     from privet.collection.serving import serve
 
     folder = StudyFolder.open(path)
+    _check_port(host, port)
     out = Console(highlight=False, soft_wrap=True, markup=False)
     out.print(f"Serving '{folder.study.title}' at http://{host}:{port}/ (operator: http://{host}:{port}/operator).")
     if host not in ("127.0.0.1", "::1", "localhost"):
         out.print("Tokens travel in the clear over plain HTTP: put a TLS proxy in front of it.")
     serve(folder, host, port, Limits(rate, burst, proxied=proxied))
+
+
+def _check_port(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        found = f"{host}:{port} ({error.strerror or error})"
+        raise InvalidParameter("--host, --port", "privet study serve", "an address that is free", found) from None
 
 
 def print_status(path: Path, *, as_json: bool) -> None:
@@ -122,6 +135,7 @@ def export_study(path: Path, out: Path) -> None:
     from privet.collection.export import write_answers
     from privet.collection.folder import open_reports
 
+    check_writable(out)
     study, answers = open_reports(path)
     write_answers(out, study, answers)
     print(f"Wrote {len(answers):,} reports of {study.nodes:,} nodes to {out}.")
@@ -141,7 +155,7 @@ def write_links(path: Path, url: str, out: Path) -> None:
         atomic_file(out) as file,
         os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600), "w", newline="") as text,
     ):
-        rows = csv.writer(text)
+        rows = csv.writer(text, lineterminator="\n")
         rows.writerow(["node", "link"])
         rows.writerows((node, base + folder.tokens.issue(node, serial)) for node, serial in serials.items())
     print(f"Wrote {folder.study.nodes:,} links to {out}; each is one person's secret.")
@@ -163,7 +177,7 @@ def _text(path: Path) -> str:
         return path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         found = error.strerror if isinstance(error, OSError) else "other bytes"
-        raise InvalidData(f"file {path}", "a text file", found) from None
+        raise InvalidData(f"file {path}", "an existing text file", found) from None
 
 
 def _later(start: datetime, days: float) -> datetime:

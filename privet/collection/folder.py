@@ -44,7 +44,7 @@ class StudyFolder:
             _write_secret(target / _KEYS, json.dumps(keys, indent=2) + "\n")
             _write_secret(target / _TOKENS, "")
             with (target / _TOKENS).open("w", newline="") as file:
-                rows = csv.writer(file)
+                rows = csv.writer(file, lineterminator="\n")
                 rows.writerow(["node", "token"])
                 rows.writerows((node, tokens.issue(node)) for node in range(study.nodes))
         return folder
@@ -56,10 +56,11 @@ class StudyFolder:
             study = Study.from_bytes((path / _MANIFEST).read_bytes())
             keys = json.loads((path / _KEYS).read_text())
             return cls(path, study, bytes.fromhex(keys["signing"]), keys["operator"], keys["store"])
+        except InvalidData:
+            raise
         except (OSError, ValueError, KeyError, TypeError) as error:
-            if isinstance(error, InvalidData):
-                raise
-            raise InvalidData(f"study {path}", "a directory made by 'privet study new'", str(error)) from None
+            found = str(error) if path.is_dir() else "no such directory"
+            raise InvalidData(f"study {path}", "a directory made by 'privet study new'", found) from None
 
     @property
     def tokens(self) -> Tokens:

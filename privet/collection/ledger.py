@@ -80,8 +80,13 @@ class Ledger:
     def __init__(self, path: str | Path) -> None:
         self._name = Path(path).name
         if str(path) != ":memory:":
-            Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            Path(path).touch(mode=0o600)
+            try:
+                Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                Path(path).touch(mode=0o600)
+                Path(path).chmod(0o600)
+            except OSError as error:
+                found = f"{path} ({error.strerror})"
+                raise InvalidParameter("ledger", "this device", "a file that can be written", found) from None
         with self._told():
             self._database = sqlite3.connect(path, timeout=30, isolation_level=None)
             # EXTRA also writes the directory to disk: a commit that a power cut could undo would be made twice.

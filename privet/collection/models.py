@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import privet
 from privet.collection.study import Study
-from privet.data.files import atomic_directory, atomic_file
+from privet.data.files import atomic_directory, atomic_file, check_writable
 from privet.errors import InvalidData, InvalidParameter
 from privet.privacy import Guarantee
 from privet.privacy.statement import write_statement
@@ -102,9 +102,9 @@ class TrainedModel:
             f"of {facts['training_nodes'] + facts['validation_nodes']:,.0f} labelled{noisy})"
             + (f": {', '.join(apart)}." if len(apart) > 1 else ".")
         )
-        alone = (
-            f"Label propagation, which needs no reports of features, gives {facts['label_propagation_accuracy']:.1%}."
-        )
+        propagated = facts["label_propagation_accuracy"]
+        alone = f"Label propagation, which needs no reports of features, gives {propagated:.1%}"
+        alone += ": they need not be collected for this." if propagated >= facts["validation_accuracy"] else "."
         return [*lines, self.verdict(), alone, self.study.guarantee().in_words()]
 
     def verdict(self) -> str:
@@ -154,6 +154,7 @@ class TrainedModel:
         if suffix not in (".csv", ".parquet"):
             raise InvalidParameter("--out", "privet predict", "a .csv or .parquet file", str(path))
         write = csv.write_csv if suffix == ".csv" else parquet.write_table
+        check_writable(path)
         table = self.predictions(nodes)
         with atomic_file(path) as file:
             write(table, file)

@@ -37,7 +37,7 @@ def take_part(
 ) -> None:
     """Fetch the manifest, check it, show it, ask, perturb, store, send."""
     out = Console(highlight=False)
-    collector, token, study_id = _addressed(url, token, study_id)
+    collector, token, study_id = _addressed(url.strip(), token, study_id)
     node = node_of(token)
     private = _read(answers)
     ledger = Ledger(ledger_path or default_path())
@@ -48,7 +48,7 @@ def take_part(
     if ledger.report(study, node) is None:
         out.print(describe(study, ledger), markup=False)
         out.print(*_clipped(study, private), sep="\n", markup=False)
-        if not yes and not Confirm.ask("Take part?", console=out, default=False):
+        if not yes and not _wants_to(out):
             raise Refusal("The owner must agree before anything is made or sent. Nothing was.")
         device.agree(study)
     else:
@@ -60,9 +60,19 @@ def take_part(
     out.print(f"The collector has it ({outcome}). Spent so far: {ledger.spent:g} of {ledger.limit:g}.")
 
 
+def _wants_to(out: Console) -> bool:
+    try:
+        return Confirm.ask("Take part?", console=out, default=False)
+    except EOFError:
+        raise Refusal("The owner must agree, and there is nobody to ask here; --yes agrees beforehand.") from None
+
+
 def print_ledger(path: Path | None, limit: float | None, *, as_json: bool) -> None:
     """Every report of this device and what is left."""
-    ledger = Ledger(path or default_path())
+    place = path or default_path()
+    if path is not None and limit is None and not place.is_file():
+        raise InvalidParameter("--ledger", "privet ledger", "an existing file", str(place))
+    ledger = Ledger(place)
     if limit is not None:
         ledger.limit = limit
     entries = ledger.entries()
@@ -88,7 +98,7 @@ def print_ledger(path: Path | None, limit: float | None, *, as_json: bool) -> No
 def _addressed(url: str, token: str | None, study_id: str | None) -> tuple[Collector, str, str]:
     """The collector, token and study id, of which the last two may be in the link's fragment."""
     fragment = {name: values[-1] for name, values in parse_qs(url.partition("#")[2]).items()}
-    token, study_id = token or fragment.get("token"), study_id or fragment.get("study")
+    token, study_id = (token or fragment.get("token", "")).strip(), (study_id or fragment.get("study", "")).strip()
     for name, value in (("token", token), ("study", study_id)):
         if not value:
             raise InvalidParameter(name, "privet participate", "given, or part of the link", "none")

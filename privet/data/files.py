@@ -11,7 +11,7 @@ from pathlib import Path
 
 from privet.errors import InvalidParameter
 
-__all__ = ["atomic_directory", "atomic_file"]
+__all__ = ["atomic_directory", "atomic_file", "check_writable"]
 
 
 @contextmanager
@@ -48,6 +48,18 @@ def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.replace(temporary, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that cannot be written before an hour is spent on what goes into it."""
+    target = Path(path)
+    if target.is_dir():
+        raise InvalidParameter("path", "a file to write", "a file's", f"the directory {target}")
+    _require_parent(target)
+    probe = _sibling(target)
+    with _named_after(target):
+        probe.touch()
+        probe.unlink()
 
 
 @contextmanager

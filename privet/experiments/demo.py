@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,8 @@ def run_demo(nodes: int, seed: int, out: Path, *, seeds: int = 4, people: int = 
         show_study(console, people, seed)
     page = _write(results, out)
     console.print(f"\nThe report: [bold]{page}[/] (open it in a browser); results and privacy statements beside it.")
+    if not shutil.which("privet"):
+        console.print("The command is in .venv/bin: [bold]. .venv/bin/activate[/]")
     console.print(f"That took {time.perf_counter() - began:.0f} seconds. What to try next:")
     for command, text in (
         ("privet advise --help", "does your study need private data at all, and how much budget?"),

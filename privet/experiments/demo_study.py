@@ -21,7 +21,9 @@ def show_study(console: Console, people: int, seed: int) -> None:
     """Declare, serve, take part, close, train."""
     console.print("\nA study from devices to a model")
     if find_spec("fastapi") is None or find_spec("sqlalchemy") is None:
-        console.print("  left out: the collector needs pip install 'privet[collection]'", markup=False)
+        console.print(
+            "  left out: the collector needs the extra 'collection' (pip install '.[collection]')", markup=False
+        )
         return
     from privet.collection.folder import StudyFolder, open_reports
     from privet.collection.rehearsal import live_collector, play_people

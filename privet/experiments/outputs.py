@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from privet.data import files
 from privet.data.files import atomic_file
 from privet.errors import InvalidParameter
 
@@ -20,9 +21,7 @@ def check_writable(out: Path | None) -> None:
         raise InvalidParameter("file to write", "privet", "a file name, such as result.json", f"the directory {out}")
     if not out.parent.is_dir():
         raise InvalidParameter("file to write", "privet", "in an existing directory", str(out.parent))
-    with atomic_file(out.with_name(out.name + ".check")) as probe:
-        probe.write_text("")
-    out.with_name(out.name + ".check").unlink()
+    files.check_writable(out)
 
 
 def write_json(document: dict[str, Any], out: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.experiments.report_figures import (
+    DECIDING,
     ReportFigure,
     accuracy_figure,
     classes_figure,
@@ -28,7 +29,6 @@ __all__ = ["build_report", "read_results", "write_report"]
 
 _NEEDED = ("system", "dataset", "task", "metric", "mean", "std", "values", "settings", "controls", "guarantee")
 _BUDGETS = {"epsilon_features", "epsilon_labels", "epsilon_edges", "target_epsilon", "noise_multiplier", "seed"}
-_MAIN = ("structure_only", "private_mlp")  # the controls that tell whether what is private helped
 _OPTIONAL: dict[str, Any] = {"ledger": [], "tuning": [], "seconds": None, "peak_rss_mb": None}
 _MOST_CLASSES = 40  # more rows than this are a table's, not a figure's
 
@@ -123,7 +123,7 @@ def _view(result: Mapping[str, Any], number: int, inline: Any) -> dict[str, Any]
     name = _slug(f"{number}-{result['system']}-{result['dataset']}")
     described = {"version": "unknown", "mechanisms": ["unknown"], **result}
     classes = result.get("per_class", [])
-    main = next((kind for kind in (*_MAIN, *result["controls"]) if kind in result["controls"]), None)
+    main = next((kind for kind in (*DECIDING, *result["controls"]) if kind in result["controls"]), None)
     shown = [row for row in classes if row["recall"] is not None]
     return {
         "id": f"result-{number}",

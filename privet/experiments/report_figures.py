@@ -20,6 +20,7 @@ _INK, _LINE, _OURS, _CONTROL = "#1f2328", "#c9d1d9", "#0072b2", "#6e5494"
 _OTHERS = ("#b35900", "#00765a", "#a8447c", "#3f7fb0", "#8a6d00", "#6e7781")  # contrast of 4.5 and more on white
 _IN_PAGE = {_INK: "currentColor", _LINE: "var(--line)", _OURS: "var(--ours)", _CONTROL: "var(--control)"}
 _IN_PAGE |= {colour: f"var(--other{number})" for number, colour in enumerate(_OTHERS)}
+DECIDING = ("structure_only", "private_mlp")  # the controls that tell whether what is private helped
 _SHOWN_BELOW = 20.0  # points; what is further down is named and not drawn, or the rest would look like one dot
 _WIDTH = 4.2  # inches; scaled to a phone's width the letters are still about 10 pixels high
 _STYLE: Any = {
@@ -89,22 +90,22 @@ def short_title(kind: str) -> str:
 def accuracy_figure(result: Mapping[str, Any], name: str) -> ReportFigure:
     """A row for the system and for each control: every seed as a dot, the mean with its 95 % confidence interval."""
     rows = [
-        (result["system"], result["values"]),
-        *((short_title(k), f["values"]) for k, f in result["controls"].items()),
+        (result["system"], result["values"], True),
+        *((short_title(k), f["values"], k in DECIDING) for k, f in result["controls"].items()),
     ]
 
     def draw(axis: Any) -> None:
-        for place, (_, values) in enumerate(rows):
+        for place, (_, values, decides) in enumerate(rows):
             colour = _OURS if place == 0 else _CONTROL
             mean = sum(values) / len(values)
-            if mean < result["mean"] - _SHOWN_BELOW and "%" in result["metric"]:
+            if not decides and mean < result["mean"] - _SHOWN_BELOW and "%" in result["metric"]:
                 off = f"{mean:.1f}, off the scale"
                 axis.text(0.02, place, off, transform=axis.get_yaxis_transform(), color=colour, va="center")
                 continue
             axis.plot(values, [place + 0.28] * len(values), "o", color=colour, alpha=0.6, ms=3, mew=0)
             margin = confidence_margin(values) if len(values) > 1 else 0.0
             axis.errorbar([mean], [place], xerr=[margin], fmt="D", color=colour, ms=4.5, capsize=3, lw=1.4)
-        axis.set_yticks(range(len(rows)), [label for label, _ in rows])
+        axis.set_yticks(range(len(rows)), [label for label, _, _ in rows])
         axis.set_ylim(len(rows) - 0.4, -0.6)
         axis.set_xlabel(result["metric"])
         if "%" in result["metric"]:

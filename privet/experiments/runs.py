@@ -21,8 +21,7 @@ from privet.experiments.ledger import ledger
 from privet.experiments.measure import summary
 from privet.experiments.per_class import collect_classes, is_class_figure
 from privet.experiments.tasks import KIND_TITLES, TASKS, task_of
-from privet.experiments.threads import threads_for
-from privet.experiments.verdict import verdict
+from privet.experiments.verdict import needless, verdict
 from privet.privacy.statement import write_statement
 from privet.systems import AnySystem
 
@@ -49,11 +48,10 @@ def run_system(
     task = TASKS[task_of(system.name)]
     kinds = task.kinds if controls else task.kinds[:1]
     found: dict[str, list[dict[str, float]]] = {kind: [] for kind in kinds}
-    with threads_for(graph):
-        for seed in range(seeds):
-            for kind in kinds:
-                found[kind].append(task.measure(kind, system, graph, seed))
-                done()
+    for seed in range(seeds):
+        for kind in kinds:
+            found[kind].append(task.measure(kind, system, graph, seed))
+            done()
     values = {kind: [one["test"] for one in found[kind]] for kind in kinds}
     last = found[task.kinds[0]][-1]
     result: dict[str, Any] = {
@@ -79,7 +77,10 @@ def run_system(
             verdict(result["values"], result["controls"][kind]["values"], subject, KIND_TITLES[kind][1])
             for kind, subject in task.questions
         ]
-        result["verdict"] = " ".join(sentences)
+        if "label_propagation" in result["controls"]:
+            simpler = result["controls"]["label_propagation"]["values"]
+            sentences.append(needless(result["values"], simpler, "label propagation, which needs no features,"))
+        result["verdict"] = " ".join(filter(None, sentences))
     return result
 
 

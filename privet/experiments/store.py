@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from privet.data.files import atomic_file
-from privet.errors import InvalidData
+from privet.errors import InvalidData, InvalidParameter
 
 __all__ = ["Store"]
 
@@ -44,7 +44,11 @@ class Store:
         found = self.get(key)
         if found is None:
             found = work()
-            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                found = f"{self.folder} ({error.strerror})"
+                raise InvalidParameter("--store", "privet", "a directory that can be written", found) from None
             with atomic_file(self.path(key)) as file:
                 file.write_text(json.dumps({"key": key, "value": found}, sort_keys=True) + "\n")
         return found

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = ["confidence_margin", "verdict"]
+__all__ = ["confidence_margin", "needless", "verdict"]
+
+_TOO_WIDE = 20.0  # points of accuracy
 
 
 def verdict(
@@ -35,9 +37,27 @@ def verdict(
     begin = subject[0].upper() + subject[1:]
     if mean > margin:
         return f"{begin} help: {mean:.1f} +- {margin:.1f} points above {against} {certainty}."
+    if margin > _TOO_WIDE:
+        few = f"{mean:+.1f} +- {margin:.1f} points against {against} {certainty}"
+        return f"{count} seeds cannot tell whether {subject} helped: {few}; use --seeds 5."
     if mean < -margin:
         return f"{begin} hurt: {-mean:.1f} +- {margin:.1f} points below {against} {certainty}."
     return f"{begin} do not help beyond noise: {mean:+.1f} +- {margin:.1f} points against {against} {certainty}."
+
+
+def needless(private: list[float], simpler: list[float], name: str) -> str:
+    """A sentence if something that needs none of the private features does as well, otherwise nothing.
+
+    >>> needless([60.7, 60.9], [59.5, 59.7], "label propagation, which needs no features,")
+    ''
+    >>> needless([40.0, 41.0], [59.2, 59.4], "label propagation, which needs no features,")
+    'But label propagation, which needs no features, gives 59.3: they need not be collected for this.'
+    """
+    differences = np.asarray(private, dtype=float) - np.asarray(simpler, dtype=float)
+    margin = confidence_margin(differences) if len(differences) > 1 else 0.0
+    if float(differences.mean()) > margin:
+        return ""
+    return f"But {name} gives {float(np.mean(simpler)):.1f}: they need not be collected for this."
 
 
 def confidence_margin(values: Sequence[float] | NDArray[np.float64], confidence: float = 0.95) -> float:

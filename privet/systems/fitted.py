@@ -83,7 +83,7 @@ class Fitted:
             document = json.loads((folder / "fitted.json").read_text())
             arrays = load_file(folder / "arrays.safetensors")
         except (OSError, ValueError, SafetensorError) as error:
-            raise InvalidData(f"model in {folder.name}", "a directory written by Fitted.save", str(error)) from None
+            raise InvalidData(f"model in {folder.name}", "a model's directory", str(error)) from None
         if not isinstance(document, dict) or document.get("format") != _FORMAT or "probabilities" not in arrays:
             raise InvalidData(f"model in {folder.name}", f"of the format {_FORMAT}", "another one")
         guarantee = document["guarantee"]

@@ -89,7 +89,7 @@ def test_it_follows_no_redirection(scripted, study):
 
 
 def test_it_gives_up_in_one_sentence(study):
-    with pytest.raises(NotDelivered, match="after 3 attempts instead; what was made is kept"):
+    with pytest.raises(NotDelivered, match="after 3 attempts instead; nothing was made yet"):
         Collector("http://127.0.0.1:9", attempts=3, sleep=lambda _: None).manifest()
 
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -110,6 +111,25 @@ def test_a_bad_declaration_leaves_nothing(tmp_path, arguments, expected):
     assert expected in error
     assert error.count("\n") == 1
     assert not (tmp_path / "study").exists()
+
+
+def test_a_port_in_use_is_told_of_before_anything_is_served(made):
+    home, folder, _ = made
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        error = privet("study", "serve", folder.path, "--port", taken.getsockname()[1], home=home, status=2)
+    assert "an address that is free" in error
+    assert error.count("\n") == 1
+
+
+def test_a_ledger_is_not_invented(made):
+    home, _, _ = made
+    assert "existing file" in privet("ledger", "--ledger", home / "typo.sqlite", home=home, status=2)
+    assert not (home / "typo.sqlite").exists()
+    (home / "open").touch(mode=0o644)
+    privet("ledger", "--ledger", home / "open", home=home)
+    assert stat.S_IMODE((home / "open").stat().st_mode) == 0o600
 
 
 def test_a_process_that_is_ended_leaves_nothing(tmp_path):

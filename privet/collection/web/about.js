@@ -48,8 +48,9 @@ function describeCost(study) {
 
 /** Figures that look harmless need a plain word where they are not. */
 function strength(cost) {
-  if (cost > 6) return " That is weak protection: take part only if you would not mind much if the answers were known.";
-  return cost > 3 ? " That is moderate protection." : "";
+  return cost > 3
+    ? " That is weak protection: take part only if you would not mind much if the answers were known."
+    : "";
 }
 
 /** What was given away before, what this study costs, and the history. `report` is null before one is made. */

@@ -22,7 +22,7 @@ function readLink() {
   const study = (link.get("study") ?? "").toLowerCase();
   if (!/^[0-9a-f]{64}$/.test(study)) {
     const text =
-      "It must end with “#token=…&study=…”. The study's id in it protects you: without it the page could not tell " +
+      "It must end with “#study=…&token=…”. The study's id in it protects you: without it the page could not tell " +
       "whether the server has changed the questions or the cost. Open the link again exactly as you received it.";
     throw new Refusal("Your link is not complete", text);
   }
