@@ -53,7 +53,7 @@ def advise(
     graph: Annotated[
         str | None,
         typer.Option(
-            help="Edge list (.csv, .parquet), npz file, directory or known name; only edges and schema are read (no default).",
+            help="Edge list (.csv, .parquet), npz file, directory or known name; features are not read (no default).",
             show_default=False,
         ),
     ] = None,

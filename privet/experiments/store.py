@@ -47,8 +47,8 @@ class Store:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                found = f"{self.folder} ({error.strerror})"
-                raise InvalidParameter("--store", "privet", "a directory that can be written", found) from None
+                place = f"{self.folder} ({error.strerror})"
+                raise InvalidParameter("--store", "privet", "a directory that can be written", place) from None
             with atomic_file(self.path(key)) as file:
                 file.write_text(json.dumps({"key": key, "value": found}, sort_keys=True) + "\n")
         return found
