@@ -25,7 +25,7 @@ from privet.data import Graph, social_graph
 from privet.mechanisms import SeededBits
 from privet.systems import LPGNN
 
-RESPONSE_RATE, LABELLED, SIMULATIONS = 0.9, 0.5, 8
+RESPONSE_RATE, LABELLED, SIMULATIONS = 0.9, 0.15, 8
 
 
 def main() -> None:
@@ -33,7 +33,9 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=2000)
     people = parser.parse_args().people
 
-    graph = social_graph(people, classes=4, average_degree=10, homophily=0.55, features=8, feature_signal=0.9, seed=0)
+    graph = social_graph(
+        people, classes=4, average_degree=10, homophily=0.5, features=4, active_features=2, feature_signal=0.9, seed=0
+    )
     rng = np.random.default_rng(0)
     respondents = np.flatnonzero(rng.random(people) < RESPONSE_RATE)
     known = np.where(

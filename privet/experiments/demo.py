@@ -26,7 +26,9 @@ __all__ = ["run_demo"]
 _FEATURES = 16
 
 
-def run_demo(nodes: int, seed: int, out: Path, *, seeds: int = 4, people: int = 600, canary_runs: int = 15_000) -> None:
+def run_demo(
+    nodes: int, seed: int, out: Path, *, seeds: int = 4, people: int = 1500, canary_runs: int = 15_000
+) -> None:
     """Show everything on one synthetic society, and leave the results and their report in a directory."""
     began = time.perf_counter()
     console = Console(highlight=False)

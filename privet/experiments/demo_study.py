@@ -14,7 +14,7 @@ from privet.data import Graph, social_graph
 
 __all__ = ["show_study"]
 
-_RESPONSE_RATE, _LABELLED, _EPSILON = 0.9, 0.5, 4.0
+_RESPONSE_RATE, _LABELLED, _EPSILON = 0.9, 0.2, 4.0
 
 
 def show_study(console: Console, people: int, seed: int) -> None:
@@ -32,7 +32,14 @@ def show_study(console: Console, people: int, seed: int) -> None:
     from privet.systems import LPGNN
 
     graph = social_graph(
-        people, classes=4, average_degree=10, homophily=0.55, features=8, feature_signal=0.9, seed=seed
+        people,
+        classes=4,
+        average_degree=10,
+        homophily=0.5,
+        features=4,
+        active_features=2,
+        feature_signal=0.9,
+        seed=seed,
     )
     rng = np.random.default_rng(seed)
     respondents = np.flatnonzero(rng.random(people) < _RESPONSE_RATE)
