@@ -9,6 +9,26 @@ import typer
 
 from privet.cli.app import AsJson, Data, Seeds, System, app
 
+EpsilonLabels = Annotated[
+    float | None, typer.Option(help="Budget of a label report (default: labels are public).", show_default=False)
+]
+EpsilonEdges = Annotated[
+    float | None,
+    typer.Option(help="Budget of one bit of a neighbour list (solitude; default 8).", show_default=False),
+]
+GroupColumns = Annotated[
+    int | None,
+    typer.Option(min=1, help="OR so many binary columns into one (default: the preset; rgnn).", show_default=False),
+]
+OtherSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other setting of the system (default: the preset's); may be repeated.",
+    ),
+]
+
 
 @app.command()
 def run(
@@ -18,13 +38,8 @@ def run(
     epsilon_features: Annotated[
         float | None, typer.Option(help="True budget of a feature report (default: the system's).", show_default=False)
     ] = None,
-    epsilon_labels: Annotated[
-        float | None, typer.Option(help="Budget of a label report (default: labels are public).", show_default=False)
-    ] = None,
-    epsilon_edges: Annotated[
-        float | None,
-        typer.Option(help="Budget of one bit of a neighbour list (solitude; default 8).", show_default=False),
-    ] = None,
+    epsilon_labels: EpsilonLabels = None,
+    epsilon_edges: EpsilonEdges = None,
     one_sided: Annotated[
         bool | None,
         typer.Option(
@@ -46,18 +61,8 @@ def run(
     hops: Annotated[
         int | None, typer.Option(min=0, help="Propagation steps (default: the dataset's preset).", show_default=False)
     ] = None,
-    group_columns: Annotated[
-        int | None,
-        typer.Option(min=1, help="OR so many binary columns into one (default: the preset; rgnn).", show_default=False),
-    ] = None,
-    other: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Any other setting of the system (default: the preset's); may be repeated.",
-        ),
-    ] = None,
+    group_columns: GroupColumns = None,
+    other: OtherSettings = None,
     seeds: Seeds = 5,
     controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
     tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
@@ -170,25 +175,10 @@ def sweep(
             help="Budget of a feature report, with --of labels or edges (default: the system's).", show_default=False
         ),
     ] = None,
-    epsilon_labels: Annotated[
-        float | None, typer.Option(help="Budget of a label report (default: labels are public).", show_default=False)
-    ] = None,
-    epsilon_edges: Annotated[
-        float | None,
-        typer.Option(help="Budget of one bit of a neighbour list (solitude; default 8).", show_default=False),
-    ] = None,
-    group_columns: Annotated[
-        int | None,
-        typer.Option(min=1, help="OR so many binary columns into one (default: the preset; rgnn).", show_default=False),
-    ] = None,
-    other: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Any other setting of the system (default: the preset's); may be repeated.",
-        ),
-    ] = None,
+    epsilon_labels: EpsilonLabels = None,
+    epsilon_edges: EpsilonEdges = None,
+    group_columns: GroupColumns = None,
+    other: OtherSettings = None,
     seeds: Seeds = 5,
     controls: Annotated[bool, typer.Option(help="Measure the controls beside the system.")] = True,
     store: Annotated[Path, typer.Option(help="Directory of finished points; an interrupted sweep goes on.")] = Path(
