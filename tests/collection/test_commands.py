@@ -169,3 +169,31 @@ def test_other_mistakes_end_in_one_sentence(made):
         error = privet(*arguments, home=home, status=2)
         assert expected in error
         assert error.count("\n") == 1
+
+
+def test_a_missing_extra_is_named(made):
+    _, folder, _ = made
+    code = (
+        "import sys; sys.modules['sqlalchemy'] = None\n"
+        f"sys.argv = ['privet', 'study', 'status', {str(folder.path)!r}]\n"
+        "from privet.cli import main; main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2
+    assert "the extra 'collection'" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_training_takes_its_budgets_from_the_manifest_and_refuses_early(made):
+    home, folder, _ = made
+    base = ["train", "--study", folder.path, "--system", "lpgnn"]
+    for arguments, expected in [
+        (["--out", home / "model", "--study-id", "0" * 64], "--study-id"),
+        (["--out", home / "model", "--set", "delta=0.1"], "does not decide"),
+        (["--out", home / "model", "--set", "epsilon_features=9"], "does not decide"),
+        (["--out", home / "no" / "where"], "existing directory"),
+    ]:
+        error = privet(*base, *arguments, home=home, status=2)
+        assert expected in error
+        assert error.count("\n") == 1
+    assert not (home / "model").exists()

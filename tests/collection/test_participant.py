@@ -10,7 +10,6 @@ import pytest
 from simulated_studies import make_study
 
 from privet.collection.answers import AnswerFormat
-from privet.collection.consent import describe
 from privet.collection.ledger import Ledger, OtherNode, OverLimit
 from privet.collection.participant import Participant, PrivateAnswers, Refusal
 from privet.data import Schema
@@ -138,22 +137,6 @@ def test_reports_are_distributed_as_the_mechanism_says(study):
         count += device.answer(study, 1, ANSWERS).symbols()["label"] == 1
     keep = study.label_mechanism.keep
     assert abs(count / 1200 - keep) < 5 * np.sqrt(keep * (1 - keep) / 1200)
-
-
-def test_what_the_owner_reads(device, study):
-    text = describe(study, device.ledger)
-    for expected in (
-        study.title,
-        study.id,
-        "a number from 0 to 10",
-        "multi-bit",
-        "by at most 7.39",
-        "2 of",
-        "took part",
-    ):
-        assert expected in text.replace("Spent so far: 0 of 10; after this study: 2", "2 of")
-    many = make_study(schema=Schema.numeric(500, low=0.0, high=1.0, classes=3))
-    assert "500 features, each a number from 0 to 1" in describe(many)
 
 
 def test_raw_answers_do_not_show_in_their_own_text():

@@ -1,4 +1,4 @@
-"""Tokens: one node, one study; and the frame of a batch."""
+"""Tokens: one node, one study."""
 
 import base64
 
@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated_studies import make_study
 
-from privet.collection.batches import pack_batch, unpack_batch
-from privet.collection.tokens import TOKEN_BYTES, InvalidToken, Tokens, new_key, node_of
-from privet.errors import InvalidData, InvalidReports
+from privet.collection.tokens import InvalidToken, Tokens, new_key, node_of
+from privet.errors import InvalidData
 
 STUDY = make_study()
 TOKENS = Tokens(STUDY, new_key())
@@ -61,18 +60,3 @@ def test_no_token_for_a_node_that_is_not_there():
 def test_many_tokens_at_once():
     block = b"".join(base64.urlsafe_b64decode(TOKENS.issue(node)) for node in (3, 499, 0))
     assert TOKENS.check_many(block) == [3, 499, 0]
-
-
-@given(st.lists(st.binary(max_size=9), min_size=1, max_size=8))
-def test_a_batch_is_read_as_it_was_written(bodies):
-    tokens = [bytes([i]) * TOKEN_BYTES for i in range(len(bodies))]
-    assert unpack_batch(pack_batch(STUDY.id, tokens, bodies), STUDY.id) == (b"".join(tokens), bodies)
-
-
-@given(st.binary(max_size=120), st.integers(0, 60))
-def test_a_damaged_batch_is_refused_whole(noise, place):
-    batch = pack_batch(STUDY.id, [bytes(TOKEN_BYTES)], [b"12345"])
-    for damaged in (noise, batch[:-1], batch + b"x", batch[:place] + noise + batch[place:]):
-        if damaged != batch:
-            with pytest.raises(InvalidReports):
-                unpack_batch(damaged, STUDY.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
 import shutil
 import socket
 import threading
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -360,6 +362,17 @@ def test_a_different_report_is_refused_by_the_collector(live: Live, visitor: Cal
         page.get_by_role("button", name="Send this report").click()
         expected = ("your report is stored", "Another report is stored for you already")[number]
         page.get_by_role("heading", name=expected).wait_for()
+
+
+def test_a_cost_is_never_rounded_down(live: Live, visitor: Callable[..., Visit]) -> None:
+    page = visitor(1280).open(live.link(26))
+    rng = random.Random(0)
+    cases = [[0.1, 0.7, 0.0], *([rng.uniform(0, 8) for _ in range(3)] for _ in range(300))]
+    script = 'async (cases) => { const { sumUp } = await import("/web/numbers.js"); return cases.map(sumUp); }'
+    sums = page.evaluate(script, cases)
+    for values, total in zip(cases, sums, strict=True):
+        exact = sum(map(Fraction, values))
+        assert exact <= Fraction(total) <= exact * (1 + Fraction(1, 2**50))
 
 
 def test_the_owners_limit(live: Live, visitor: Callable[..., Visit], picture: Callable[[Any, str], None]) -> None:

@@ -28,3 +28,20 @@ export function percent(chance) {
   if (value > 99.99 && value < 100) return "more than 99.99\u00a0%";
   return `${value.toFixed(value < 1 || value > 99 ? 2 : value < 10 ? 1 : 0)}\u00a0%`;
 }
+
+/** The sum of numbers of at least 0, rounded up where it is not exact: a cost is never understated. */
+export function sumUp(values) {
+  return values.reduce((sum, value) => {
+    const total = sum + value;
+    const share = total - sum;
+    const lost = sum - (total - share) + (value - share); // exactly what rounding took away
+    return lost > 0 ? nextUp(total) : total;
+  }, 0);
+}
+
+function nextUp(positive) {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, positive);
+  view.setBigInt64(0, view.getBigInt64(0) + 1n);
+  return view.getFloat64(0);
+}

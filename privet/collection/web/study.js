@@ -1,5 +1,6 @@
 /** The study's manifest: fetched, checked against the id that the link pins, and understood whole or refused. */
 
+import { sumUp } from "./numbers.js";
 import { toHex } from "./answers.js";
 import {
   AdjacencyResponse,
@@ -119,7 +120,7 @@ function understand(manifest) {
   check(manifest.schema.private_edges === (neighbours !== null), "its neighbour lists do not fit its schema");
   return {
     ...{ manifest, nodes: manifest.nodes, domains, classes, opens, closes, features, labels, neighbours },
-    cost: features.epsilon + (labels?.epsilon ?? 0) + (neighbours?.relationshipEpsilon ?? 0),
+    cost: sumUp([features.epsilon, labels?.epsilon ?? 0, neighbours?.relationshipEpsilon ?? 0]),
     question: (feature) => manifest.questions?.[feature] ?? `Feature ${feature}`,
     className: (label) => manifest.class_names?.[label] ?? `Class ${label}`,
     classQuestion: manifest.class_question ?? "Which class do you belong to?",
