@@ -14,9 +14,9 @@ from typing import Any
 
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from privet.privacy.degrees import binomial, shift_weights
-from privet.privacy.losses import compose_steps
-from privet.privacy.node_level import calibrate, default_delta, epsilon, step_losses
+from privet.privacy.accounting.degrees import binomial, shift_weights
+from privet.privacy.accounting.losses import compose_steps
+from privet.privacy.accounting.node_level import calibrate, default_delta, epsilon, step_losses
 
 NODES, SIGMA, MULTIPLIER, STEPS = 22_470, 12.7312, 1, 50
 

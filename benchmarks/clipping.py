@@ -27,10 +27,10 @@ from torch.func import functional_call, grad, vmap
 from privet.data import load, split_nodes
 from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms import SeededBits
-from privet.mechanisms.noise import noisy_sum
+from privet.mechanisms.primitives.noise import noisy_sum
 from privet.models.clipping import clipped_gradient
-from privet.systems.held import HeldGraph
-from privet.systems.heterpoisson import HeterPoisson
+from privet.systems.central.heterpoisson import HeterPoisson
+from privet.systems.central.training_view import HeldGraph
 
 BATCH, CLIP = 4096, 0.5
 TARGETS = {"speed_ratio": 20.0, "memory_ratio": 10.0}

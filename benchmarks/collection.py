@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from privet.collection.answers import AnswerFormat, Answers
-from privet.collection.batches import pack_batch
-from privet.collection.folder import StudyFolder
-from privet.collection.rehearsal import free_port, start_collector
-from privet.collection.store import engine_for
+from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.rehearsal import free_port, start_collector
+from privet.collection.server.batches import pack_batch
+from privet.collection.server.store import engine_for
 from privet.collection.study import FeatureBudget, LabelBudget, Study
 from privet.data import Schema
 from privet.mechanisms import SeededBits

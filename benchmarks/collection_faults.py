@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.collection import _bodies, _study
-from privet.collection.batches import pack_batch
-from privet.collection.folder import StudyFolder
-from privet.collection.rehearsal import free_port, start_collector
+from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.rehearsal import free_port, start_collector
+from privet.collection.server.batches import pack_batch
 
 CONNECTIONS = 48
 UNLIMITED = ("--rate-limit", "0")

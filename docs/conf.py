@@ -10,7 +10,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import privet
-import privet.collection.collector  # before autodoc does: it sets TYPE_CHECKING, under which fastapi cannot be imported
+import privet.collection.server.app  # before autodoc does: it sets TYPE_CHECKING, under which fastapi cannot be imported
 
 project = "privet"
 author = "privet developers"

@@ -10,3 +10,5 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("privet", deadline=None, print_blob=True)
 settings.load_profile("privet")
+
+pytest_plugins = ["small_graph"]

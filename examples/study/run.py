@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from privet.collection.folder import StudyFolder, open_reports
-from privet.collection.rehearsal import live_collector, play_people
+from privet.collection.operator.folder import StudyFolder, open_reports
+from privet.collection.operator.rehearsal import live_collector, play_people
 from privet.collection.simulation import simulated_answers
 from privet.collection.study import FeatureBudget, Study
 from privet.collection.training import train_model

@@ -27,9 +27,9 @@ from privet.auditing.membership import largest_advantage, membership
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.mechanisms import Bits, SeededBits
-from privet.mechanisms.noise import Noise, noisy_sum
-from privet.privacy import node_level
-from privet.privacy.sml import published_epsilon, sml_log_density
+from privet.mechanisms.primitives.noise import Noise, noisy_sum
+from privet.privacy.accounting import node_level
+from privet.privacy.accounting.sml import published_epsilon, sml_log_density
 
 __all__ = ["CanaryAudit", "CanaryGame", "audit_heterpoisson"]
 

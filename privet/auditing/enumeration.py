@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from privet.errors import InvalidParameter
 from privet.mechanisms.base import Distribution, Mechanism
-from privet.mechanisms.odds import exp_enclosure
+from privet.mechanisms.primitives.odds import exp_enclosure
 from privet.privacy import Guarantee
 
 __all__ = ["Enumeration", "audit"]

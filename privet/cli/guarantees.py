@@ -59,11 +59,11 @@ AUDIT_OPTIONS: dict[str, tuple[Any, str]] = {
 @with_options(MECHANISM_OPTIONS | SYSTEM_OPTIONS)
 def account(name: Name, options: dict[str, Any], as_json: AsJson = False) -> None:
     """The guarantee of a mechanism or a system, what a report costs and is worth, or the noise for a target."""
-    from privet.experiments.accounting import account_for, mechanism_from_options, print_account
+    from privet.auditing.accounts import account_for, mechanism_from_options, print_account
     from privet.mechanisms import MECHANISMS
 
     if name not in MECHANISMS:  # what follows imports torch
-        from privet.experiments.system_accounting import account_system, print_system_account
+        from privet.auditing.system_accounts import account_system, print_system_account
 
         summary = account_system(name, options)
         typer.echo(json.dumps(summary)) if as_json else print_system_account(summary)
@@ -89,12 +89,12 @@ def audit(
     from privet.mechanisms import MECHANISMS
 
     if name not in MECHANISMS:  # what follows imports torch
-        from privet.experiments.system_audit import audit_system, print_system_audit
+        from privet.auditing.system_audit import audit_system, print_system_audit
 
         result = audit_system(name, options)
         typer.echo(json.dumps(result)) if as_json else print_system_audit(result)
         raise typer.Exit(1 if result["broken"] else 0)
-    from privet.experiments.accounting import audit_claim, mechanism_from_options, print_audit
+    from privet.auditing.accounts import audit_claim, mechanism_from_options, print_audit
 
     result = audit_claim(mechanism_from_options(name, options, small=True), claim)
     typer.echo(json.dumps(result)) if as_json else print_audit(result)

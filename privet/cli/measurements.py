@@ -76,8 +76,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """One system on one dataset, with its controls and one sentence on whether the private data helped."""
-    from privet.experiments.choosing import combined
-    from privet.experiments.commands import parse_settings, run_command
+    from privet.cli.run_command import parse_settings, run_command
+    from privet.evaluation.choosing import combined
 
     options = {
         "epsilon_features": epsilon_features,
@@ -135,7 +135,7 @@ def table(
 
     With 'all', exit code 1 says that some tables failed; they are named at the end.
     """
-    from privet.experiments.table_commands import all_tables_command, print_tables, refuse_for_all, table_command
+    from privet.cli.table_command import all_tables_command, print_tables, refuse_for_all, table_command
 
     if name == "list":
         print_tables()
@@ -195,8 +195,8 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Accuracy against a privacy budget, with 95 % confidence intervals and the controls. Resumable."""
-    from privet.experiments.choosing import combined
-    from privet.experiments.commands import parse_settings, sweep_command
+    from privet.cli.run_command import parse_settings, sweep_command
+    from privet.evaluation.choosing import combined
 
     options = {
         "epsilon_features": epsilon_features,
@@ -218,6 +218,6 @@ def demo(
     out: Annotated[Path, typer.Option(help="Directory for the report and the results.")] = Path("privet-demo"),
 ) -> None:
     """Everything on a synthetic society: mechanisms, broken claims, systems and controls, a live study, a report."""
-    from privet.experiments.demo import run_demo
+    from privet.cli.demo import run_demo
 
     run_demo(nodes, seed, out)

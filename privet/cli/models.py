@@ -59,12 +59,12 @@ def train(
     """Train a model on the reports of a study; budgets are the manifest's."""
     import sys
 
-    from privet.collection.public_data import read_graph, read_labels
+    from privet.cli.run_command import parse_settings
+    from privet.collection.operator.public_data import read_graph, read_labels
     from privet.collection.training import study_settings, train_model
     from privet.errors import InvalidParameter
-    from privet.experiments.choosing import system_for
-    from privet.experiments.commands import parse_settings
-    from privet.experiments.outputs import check_writable
+    from privet.evaluation.choosing import system_for
+    from privet.evaluation.outputs import check_writable
     from privet.systems import System
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -130,17 +130,17 @@ def predict(
 def _reports(path: Path) -> tuple[Study, Answers]:
     """The manifest and the answers of a study's directory, or of an exported file."""
     if path.is_dir():
-        from privet.collection.folder import open_reports
+        from privet.collection.operator.folder import open_reports
 
         return open_reports(path)
-    from privet.collection.export import read_answers
+    from privet.collection.operator.export import read_answers
 
     return read_answers(path)
 
 
 def _remember(path: Path, name: str, system: str, facts: dict[str, float]) -> None:
     """Tell the operator's page about a model."""
-    from privet.collection.folder import StudyFolder
+    from privet.collection.operator.folder import StudyFolder
 
     shown = ("response_rate", "validation_accuracy", "control_accuracy", "label_propagation_accuracy")
     trained = datetime.now(UTC).isoformat(timespec="seconds")

@@ -41,7 +41,7 @@ def report(
     ] = None,
 ) -> None:
     """Results as one self-contained HTML page: guarantee in words, ledger, controls and verdict, classes, figures."""
-    from privet.experiments.report import write_report
+    from privet.reporting.report import write_report
 
     count = write_report(results, out, figures)
     typer.echo(f"Wrote {count} {'result' if count == 1 else 'results'} to {out}.")
@@ -98,8 +98,8 @@ def advise(
 
     Synthetic people of the declared schema are simulated on the topology. Nothing private is read.
     """
-    from privet.experiments.advise import Question
-    from privet.experiments.advise_command import advise_command, declared_schema, topology_for
+    from privet.advice.advise import Question
+    from privet.cli.advise_command import advise_command, declared_schema, topology_for
 
     topology = topology_for(graph, data, nodes, degree)
     declared = declared_schema(topology, schema, classes, features, categories)

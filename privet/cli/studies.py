@@ -69,7 +69,7 @@ def new(
     ] = None,
 ) -> None:
     """Declare a study: its manifest, keys, and an enrolment token for each node."""
-    from privet.collection.commands import new_study
+    from privet.collection.operator.commands import new_study
 
     new_study(
         folder,
@@ -108,7 +108,7 @@ def serve(
     ] = False,
 ) -> None:
     """Take reports until Ctrl-C."""
-    from privet.collection.commands import serve_study
+    from privet.collection.operator.commands import serve_study
 
     serve_study(folder, host, port, rate_limit, burst, proxied=proxied)
 
@@ -116,7 +116,7 @@ def serve(
 @study.command()
 def status(folder: Folder, as_json: AsJson = False) -> None:
     """How many answered, what was refused, what was promised."""
-    from privet.collection.commands import print_status
+    from privet.collection.operator.commands import print_status
 
     print_status(folder, as_json=as_json)
 
@@ -124,7 +124,7 @@ def status(folder: Folder, as_json: AsJson = False) -> None:
 @study.command()
 def close(folder: Folder) -> None:
     """Take no new reports, whatever the manifest's closing time."""
-    from privet.collection.commands import close_study
+    from privet.collection.operator.commands import close_study
 
     close_study(folder)
 
@@ -134,7 +134,7 @@ def export(
     folder: Folder, out: Annotated[Path, typer.Option(help="The Parquet file to write.")] = Path("reports.parquet")
 ) -> None:
     """Write all reports to one Parquet file, which 'privet train' reads."""
-    from privet.collection.commands import export_study
+    from privet.collection.operator.commands import export_study
 
     export_study(folder, out)
 
@@ -148,7 +148,7 @@ def links(
     out: Annotated[Path, typer.Option(help="The CSV file to write: node, link.")] = Path("links.csv"),
 ) -> None:
     """Write every participant's personal link, with the token that is valid now. The file is a secret."""
-    from privet.collection.commands import write_links
+    from privet.collection.operator.commands import write_links
 
     write_links(folder, url, out)
 
@@ -158,7 +158,7 @@ def revoke(
     folder: Folder, node: Annotated[int, typer.Argument(min=0, metavar="NODE", help="Whose token is lost.")]
 ) -> None:
     """Refuse a node's token from now on, and print a new one."""
-    from privet.collection.commands import revoke_token
+    from privet.collection.operator.commands import revoke_token
 
     revoke_token(folder, node)
 
@@ -188,7 +188,7 @@ def participate(
     yes: Annotated[bool, typer.Option("--yes", help="Take part without being asked (default: ask).")] = False,
 ) -> None:
     """Take part in a study: see what is asked, perturb on this device, store the report, send it."""
-    from privet.collection.taking_part import take_part
+    from privet.collection.device.taking_part import take_part
 
     take_part(url, answers, token, study_id, ledger, limit, yes=yes)
 
@@ -205,6 +205,6 @@ def show_ledger(
     as_json: AsJson = False,
 ) -> None:
     """What this device has reported so far, and what is left of its owner's budget."""
-    from privet.collection.taking_part import print_ledger
+    from privet.collection.device.taking_part import print_ledger
 
     print_ledger(ledger, limit, as_json=as_json)

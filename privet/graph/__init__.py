@@ -1,9 +1,9 @@
 """Sparse linear algebra over one graph: operators, lazy features, propagation, partition."""
 
 from privet.data.graph import Graph
+from privet.data.interop import from_networkx, from_pyg, load_pyg, to_networkx, to_pyg
 from privet.graph.csr import spmm
 from privet.graph.filter import Filter
-from privet.graph.interop import from_networkx, from_pyg, load_pyg, to_networkx, to_pyg
 from privet.graph.lazy import LazyFeatures
 from privet.graph.operators import Operator, gcn_operator, mean_operator, pagerank_operator, sum_operator
 from privet.graph.partition import partition

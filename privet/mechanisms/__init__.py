@@ -3,13 +3,13 @@
 from privet.mechanisms.adjacency import AdjacencyResponse
 from privet.mechanisms.affine import AffineFeatures
 from privet.mechanisms.base import Mechanism
-from privet.mechanisms.bits import Bits, SeededBits, SystemBits
 from privet.mechanisms.degrees import DegreeResponse
 from privet.mechanisms.gaussian import AnalyticGaussian
 from privet.mechanisms.laplace import Laplace
 from privet.mechanisms.multibit import MultiBit
-from privet.mechanisms.noise import noisy_sum
 from privet.mechanisms.piecewise import Piecewise
+from privet.mechanisms.primitives.bits import Bits, SeededBits, SystemBits
+from privet.mechanisms.primitives.noise import noisy_sum
 from privet.mechanisms.randomized_response import RandomizedResponse
 from privet.mechanisms.reports import NeighbourReports, Reports
 from privet.mechanisms.sampled_response import SampledResponse

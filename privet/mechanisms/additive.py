@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.mechanisms.base import Distribution, Enclosure
-from privet.mechanisms.bits import WORD_RESOLUTION, Bits
 from privet.mechanisms.coordinates import CoordinateMechanism
-from privet.mechanisms.sampling import randomized_rounding, rounding_thresholds
+from privet.mechanisms.primitives.bits import WORD_RESOLUTION, Bits
+from privet.mechanisms.primitives.sampling import randomized_rounding, rounding_thresholds
 
 __all__ = ["AdditiveNoise"]
 

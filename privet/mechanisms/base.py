@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privet.errors import InvalidParameter
 from privet.mechanisms.affine import AffineFeatures
-from privet.mechanisms.bits import Bits
+from privet.mechanisms.primitives.bits import Bits
 from privet.privacy import Guarantee
 
 __all__ = ["Distribution", "Mechanism", "check_count", "product_distribution"]

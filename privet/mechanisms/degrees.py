@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
 from privet.mechanisms.affine import AffineFeatures
 from privet.mechanisms.base import Distribution, Mechanism, check_count
-from privet.mechanisms.bits import Bits
 from privet.mechanisms.laplace import discrete_laplace
-from privet.mechanisms.odds import exp_enclosure
+from privet.mechanisms.primitives.bits import Bits
+from privet.mechanisms.primitives.odds import exp_enclosure
 from privet.mechanisms.reports import Reports
 from privet.privacy import Guarantee, Unit
 from privet.privacy.guarantee import check_epsilon

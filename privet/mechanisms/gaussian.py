@@ -14,7 +14,7 @@ from scipy.special import log_ndtr
 from privet.errors import InvalidParameter
 from privet.mechanisms.additive import AdditiveNoise
 from privet.mechanisms.base import Enclosure, check_count
-from privet.mechanisms.bits import Bits
+from privet.mechanisms.primitives.bits import Bits
 from privet.privacy import Guarantee, Unit
 
 __all__ = ["AnalyticGaussian", "analytic_sigma"]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from privet.errors import InvalidParameter
 from privet.mechanisms.additive import AdditiveNoise
 from privet.mechanisms.base import Enclosure, check_count
-from privet.mechanisms.bits import Bits
-from privet.mechanisms.odds import exp_enclosure
+from privet.mechanisms.primitives.bits import Bits
+from privet.mechanisms.primitives.odds import exp_enclosure
 
 __all__ = ["Laplace", "discrete_laplace"]
 

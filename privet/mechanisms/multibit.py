@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.mechanisms.base import Distribution
-from privet.mechanisms.bits import Bits
 from privet.mechanisms.coordinates import CoordinateMechanism
-from privet.mechanisms.odds import Odds, odds
+from privet.mechanisms.primitives.bits import Bits
+from privet.mechanisms.primitives.odds import Odds, odds
 
 __all__ = ["MultiBit"]
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.mechanisms.base import Distribution, check_count
-from privet.mechanisms.bits import WORD_RESOLUTION, Bits
 from privet.mechanisms.coordinates import CoordinateMechanism
-from privet.mechanisms.odds import Odds, odds
-from privet.mechanisms.sampling import randomized_rounding, rounding_thresholds
+from privet.mechanisms.primitives.bits import WORD_RESOLUTION, Bits
+from privet.mechanisms.primitives.odds import Odds, odds
+from privet.mechanisms.primitives.sampling import randomized_rounding, rounding_thresholds
 
 __all__ = ["SlidingWindow"]
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from privet.mechanisms import Bits
-from privet.mechanisms.noise import Noise, noisy_sum
+from privet.mechanisms.primitives.noise import Noise, noisy_sum
 from privet.models.clipping import clipped_gradient
 
 __all__ = ["Batch", "Optimizer", "PrivateSteps", "train_privately"]

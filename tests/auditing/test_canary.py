@@ -12,7 +12,7 @@ from privet.auditing.canary import CanaryAudit, CanaryGame, audit_heterpoisson
 from privet.auditing.lower_bound import epsilon_lower_bound
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits
-from privet.privacy import node_level
+from privet.privacy.accounting import node_level
 
 
 def test_the_published_claim_for_sml_noise_is_broken() -> None:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from privet.auditing import audit
 from privet.errors import InvalidParameter
 from privet.mechanisms import HDS, AdjacencyResponse, MultiBit, RandomizedResponse, SampledResponse
-from privet.mechanisms.odds import odds
+from privet.mechanisms.primitives.odds import odds
 
 RESPONSE = RandomizedResponse(epsilon=1.0, classes=3)
 

@@ -18,8 +18,8 @@ from privet.auditing.membership import (
 from privet.data import social_graph
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits
-from privet.privacy import node_level
-from privet.systems.smoothed_mlp import PrivateMLP
+from privet.privacy.accounting import node_level
+from privet.systems.central.smoothed_mlp import PrivateMLP
 
 
 @given(

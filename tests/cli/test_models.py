@@ -13,7 +13,7 @@ import pytest
 
 from privet.cli import main
 from privet.collection.answers import AnswerFormat
-from privet.collection.export import write_answers
+from privet.collection.operator.export import write_answers
 from privet.collection.simulation import simulated_answers
 from privet.collection.study import Study
 from privet.data import Schema, social_graph, write_edges
@@ -106,7 +106,7 @@ def test_a_study_directory_is_read_and_told_of_the_model(
     files: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("sqlalchemy", reason="the collection extra is not installed")
-    from privet.collection.folder import StudyFolder
+    from privet.collection.operator.folder import StudyFolder
 
     study = a_study()
     store = StudyFolder.create(files / "study", study).store()

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from privet.cli import app, main
-from privet.experiments.runs import write_result
+from privet.evaluation.run import write_result
 from privet.privacy import Guarantee, Unit
 
 RESULT: dict[str, Any] = {

@@ -6,9 +6,9 @@ pytest.importorskip("fastapi", reason="the collection extra is not installed")
 
 from simulated_studies import make_study, store_place
 
-from privet.collection.folder import StudyFolder
-from privet.collection.rehearsal import live_collector
-from privet.collection.store import Store
+from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.rehearsal import live_collector
+from privet.collection.server.store import Store
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from privet.collection.study import FeatureBudget, LabelBudget, NeighbourBudget,
 from privet.data import Categories, Interval, Schema
 from privet.errors import OutOfRangeWarning
 from privet.mechanisms import AdjacencyResponse
-from privet.mechanisms.bits import Bits
+from privet.mechanisms.primitives.bits import Bits
 
 VECTORS = Path(__file__).with_name("vectors.json")
 LARGEST_WORD = (1 << 64) - 1

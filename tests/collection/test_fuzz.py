@@ -11,9 +11,9 @@ import pytest
 from simulated_studies import make_study, simulated
 
 from privet.collection.answers import AnswerFormat
-from privet.collection.batches import pack_batch
-from privet.collection.folder import StudyFolder
-from privet.collection.rehearsal import free_port, start_collector
+from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.rehearsal import free_port, start_collector
+from privet.collection.server.batches import pack_batch
 from privet.data import Schema
 from privet.errors import InvalidReports
 

@@ -13,7 +13,7 @@ import yaml
 
 from privet.collection.answers import Answers
 from privet.collection.models import TrainedModel
-from privet.collection.public_data import read_graph, read_labels
+from privet.collection.operator.public_data import read_graph, read_labels
 from privet.collection.simulation import simulated_answers
 from privet.collection.study import Study
 from privet.collection.training import collected_from, study_settings, systems_for, train_model

@@ -22,8 +22,8 @@ import pytest
 import uvicorn
 
 from privet.collection.answers import AnswerFormat, Answers
-from privet.collection.collector import Limits, create_app
-from privet.collection.store import Store
+from privet.collection.server.app import Limits, create_app
+from privet.collection.server.store import Store
 from privet.collection.study import FeatureBudget, LabelBudget, NeighbourBudget, Study
 from privet.collection.tokens import Tokens, new_key
 from privet.data import Categories, Interval, Schema

@@ -38,7 +38,7 @@ from privet.mechanisms import (
     SquareWave,
     SystemBits,
 )
-from privet.mechanisms.odds import Odds, odds
+from privet.mechanisms.primitives.odds import Odds, odds
 from privet.privacy import Guarantee
 
 EPSILONS = (0.01, 0.1, 1.0, 2.5, 8.0)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from privet.mechanisms import SeededBits
-from privet.mechanisms.noise import noisy_sum
+from privet.mechanisms.primitives.noise import noisy_sum
 from privet.models.clipping import clipped_gradient, perceptron
 from privet.models.private_training import PrivateSteps, train_privately
 

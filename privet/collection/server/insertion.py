@@ -1,0 +1,128 @@
+"""How reports become rows: one for each node, for ever, and what is refused is recorded in the same transaction."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from itertools import repeat
+from typing import Any
+
+import sqlalchemy as sa
+
+from privet.collection.server.tables import REPORTS
+
+__all__ = ["Insertion", "Outcome"]
+
+_FEW = 900  # SQLite's smallest limit on the parameters of a statement is 999
+_ROWS = 100  # of one INSERT
+_INSERT_POSTGRESQL = (
+    "INSERT INTO reports (study, node, minute, body) SELECT %s, node, %s, body "
+    "FROM unnest(%s::integer[], %s::bytea[]) AS t(node, body) ON CONFLICT DO NOTHING RETURNING node"
+)
+_RECORD = sa.text(
+    "INSERT INTO conflicts (study, node, count, minute, digest) VALUES (:study, :node, :count, :minute, :digest) "
+    "ON CONFLICT (study, node) DO UPDATE SET count = conflicts.count + excluded.count, "
+    "minute = excluded.minute, digest = excluded.digest"
+)
+
+
+class Outcome(StrEnum):
+    """What became of a report: new, the same bytes as before, or refused because others are stored."""
+
+    STORED = "stored"
+    REPEATED = "repeated"
+    CONFLICT = "conflict"
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """The rows of one transaction."""
+
+    connection: sa.Connection
+    study: int
+    minute: int
+
+    def of(self, nodes: Sequence[int], bodies: Sequence[bytes]) -> list[Outcome]:
+        """Store what is new; a node that has a report keeps it."""
+        if self.connection.dialect.name == "postgresql":
+            return self._sorted_out(nodes, bodies, self._insert_returning(nodes, bodies))
+        # All are new almost always; only otherwise is it worth asking which are not. SQLite counts, but names none.
+        with self.connection.begin_nested() as attempt:
+            if self._insert_counting(nodes, bodies) == len(nodes):
+                return [Outcome.STORED] * len(nodes)
+            attempt.rollback()
+        new = set(nodes) - set(self.stored(nodes))
+        self._insert_counting(nodes, bodies)
+        return self._sorted_out(nodes, bodies, new)
+
+    def _insert_returning(self, nodes: Sequence[int], bodies: Sequence[bytes]) -> set[int]:
+        """The nodes that are new. By node, so that two collectors wait for each other instead of locking up."""
+        order = sorted(range(len(nodes)), key=nodes.__getitem__)
+        parameters = (self.study, self.minute, [nodes[row] for row in order], [bodies[row] for row in order])
+        return {int(node) for node in self.connection.exec_driver_sql(_INSERT_POSTGRESQL, parameters).scalars()}
+
+    def _insert_counting(self, nodes: Sequence[int], bodies: Sequence[bytes]) -> int:
+        """How many rows are new. Many rows a statement: sqlite3 lets go of the interpreter lock for each statement."""
+        count, whole = 0, len(nodes) - len(nodes) % _ROWS
+        for start in range(0, whole, _ROWS):
+            parameters: list[Any] = [self.study, self.minute, *repeat(None, 2 * _ROWS)]
+            parameters[2::2] = nodes[start : start + _ROWS]
+            parameters[3::2] = bodies[start : start + _ROWS]
+            count += self.connection.exec_driver_sql(_insert_sqlite(_ROWS), tuple(parameters)).rowcount
+        for node, body in zip(nodes[whole:], bodies[whole:], strict=True):
+            count += self.connection.exec_driver_sql(_insert_sqlite(1), (self.study, self.minute, node, body)).rowcount
+        return count
+
+    def _sorted_out(self, nodes: Sequence[int], bodies: Sequence[bytes], new: set[int]) -> list[Outcome]:
+        if len(new) == len(nodes):
+            return [Outcome.STORED] * len(nodes)
+        stored = self.stored(nodes)
+        outcomes = []
+        refused: dict[int, bytes] = {}
+        counts: Counter[int] = Counter()
+        for node, body in zip(nodes, bodies, strict=True):
+            if stored[node] == body:
+                outcomes.append(Outcome.STORED if node in new else Outcome.REPEATED)
+                new.discard(node)
+            else:
+                outcomes.append(Outcome.CONFLICT)
+                refused[node] = body
+                counts[node] += 1
+        self._record(refused, counts)
+        return outcomes
+
+    def _record(self, refused: dict[int, bytes], counts: Counter[int]) -> None:
+        """One row a node, however often it tries: how often, and the last time and hash."""
+        rows = [
+            {
+                "study": self.study,
+                "node": node,
+                "count": counts[node],
+                "minute": self.minute,
+                "digest": hashlib.sha256(body).digest(),
+            }
+            for node, body in sorted(refused.items())
+        ]
+        if rows:
+            self.connection.execute(_RECORD, rows)
+
+    def stored(self, nodes: Sequence[int]) -> dict[int, bytes]:
+        """The bodies of those of the nodes that have reported."""
+        found: dict[int, bytes] = {}
+        distinct = sorted(set(nodes))
+        for start in range(0, len(distinct), _FEW):
+            query = sa.select(REPORTS.c.node, REPORTS.c.body).where(
+                REPORTS.c.study == self.study, REPORTS.c.node.in_(distinct[start : start + _FEW])
+            )
+            found.update((int(node), bytes(body)) for node, body in self.connection.execute(query))
+        return found
+
+
+@cache
+def _insert_sqlite(rows: int) -> str:
+    values = ", ".join(f"(?1, ?{3 + 2 * row}, ?2, ?{4 + 2 * row})" for row in range(rows))
+    return f"INSERT INTO reports (study, node, minute, body) VALUES {values} ON CONFLICT DO NOTHING"

@@ -1,0 +1,194 @@
+"""What a request brings: a token, the study's id, and reports as JSON or packed; or one sentence why it is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+
+from privet.collection.answers import AnswerFormat
+from privet.collection.server.batches import MOST_REPORTS, unpack_batch
+from privet.collection.tokens import TOKEN_BYTES, InvalidToken, Tokens
+from privet.errors import InvalidReports
+
+__all__ = ["Batch", "Intake", "Refused", "Revoked"]
+
+Revoked = frozenset[tuple[int, int]]
+REPORT_TYPE = "application/vnd.privet.report"
+BATCH_TYPE = "application/vnd.privet.batch"
+_BODY_SECONDS = 20
+_HELD_BYTES = 64 << 20
+_JSON_BYTES = 1 << 20  # JSON costs many times its size while it is read; the packed form does not
+
+
+class Refused(Exception):
+    """A request that ends in one sentence and a status code; ``reason`` is what it is counted under."""
+
+    def __init__(self, status: int, reason: str, sentence: str, **headers: str) -> None:
+        super().__init__(sentence)
+        self.status, self.reason, self.headers = status, reason, headers
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Reports that may be stored, with the rows they came from, and the rows that are refused at once."""
+
+    nodes: list[int]
+    bodies: list[bytes]
+    rows: Sequence[int]
+    refused: list[tuple[int, Refused]]
+
+
+class Intake:
+    """Reads the requests of one study, each of which must name its id."""
+
+    def __init__(self, tokens: Tokens, batch_bytes: int) -> None:
+        self.tokens, self.batch_bytes = tokens, batch_bytes
+        self.format, self.study_id = AnswerFormat(tokens.study), tokens.study.id
+        self._held = 0
+
+    def node(self, request: Request, revoked: Revoked) -> int:
+        """Whom the token in the Authorization header speaks for."""
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            raise _unknown(InvalidToken("none in the Authorization header"))
+        try:
+            return self.tokens.check(token.strip(), revoked)
+        except InvalidToken as error:
+            raise _unknown(error) from None
+
+    async def report(self, request: Request) -> bytes:
+        """The body of a single report."""
+        kind = media_type(request)
+        if kind == REPORT_TYPE:
+            data = await self._body(request, 32 + min(self.format.longest, self.batch_bytes))
+            if data[:32].hex() != self.study_id:
+                raise self._another_study()
+            return data[32:]
+        if kind != "application/json":
+            raise Refused(415, "media type", f"The Content-Type must be application/json or {REPORT_TYPE}.")
+        document = read_object(
+            await self._body(request, min(256 + 16 * self.format.longest, _JSON_BYTES)), {"study", "report"}
+        )
+        if document["study"] != self.study_id:
+            raise self._another_study()
+        return self._from_json(document["report"])
+
+    async def batch(self, request: Request, revoked: Revoked) -> Batch:
+        """Many reports with a token each."""
+        kind = media_type(request)
+        if kind not in ("application/json", BATCH_TYPE):
+            raise Refused(415, "media type", f"The Content-Type must be application/json or {BATCH_TYPE}.")
+        data = await self._body(request, self.batch_bytes if kind == BATCH_TYPE else min(self.batch_bytes, _JSON_BYTES))
+        entries: Iterable[tuple[Any, Any]]
+        if kind == BATCH_TYPE:
+            tokens, bodies = self._packed(data)
+            nodes = self.tokens.check_many(tokens, revoked)
+            if nodes is not None:
+                return _distinct(Batch(nodes, bodies, range(len(nodes)), []))
+            starts = range(0, len(tokens), TOKEN_BYTES)
+            entries = zip((tokens[start : start + TOKEN_BYTES] for start in starts), bodies, strict=True)
+        else:
+            entries = self._listed(data)
+        return _distinct(self._one_by_one(entries, revoked))
+
+    def _one_by_one(self, entries: Iterable[tuple[Any, Any]], revoked: Revoked) -> Batch:
+        nodes, bodies, rows, refused = [], [], [], []
+        for row, (token, report) in enumerate(entries):
+            try:
+                packed = isinstance(token, bytes)
+                node = self.tokens.check_bytes(token, revoked) if packed else self.tokens.check(str(token), revoked)
+                bodies.append(report if packed else self._from_json(report))
+            except InvalidToken as error:
+                refused.append((row, _unknown(error)))
+                continue
+            except Refused as error:
+                refused.append((row, error))
+                continue
+            nodes.append(node)
+            rows.append(row)
+        return Batch(nodes, bodies, rows, refused)
+
+    def release(self, request: Request) -> None:
+        """Forget a request's body."""
+        self._held -= getattr(request.state, "held", 0)
+
+    async def _body(self, request: Request, most: int) -> bytes:
+        """The request's body, of which never more than ``most`` bytes are held, nor for longer than a while.
+
+        All bodies together have a limit too: many senders, each within its own, must not fill the memory.
+        """
+        pieces, size = [], 0
+        request.state.held = 0
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                async for piece in request.stream():
+                    size += len(piece)
+                    if size > most:
+                        raise Refused(413, "too large", f"The body must be at most {most} bytes long.")
+                    if self._held + len(piece) > _HELD_BYTES:
+                        raise Refused(503, "busy", "The collector is busy; try again.", **{"Retry-After": "1"})
+                    self._held += len(piece)
+                    request.state.held += len(piece)
+                    pieces.append(piece)
+        except TimeoutError:
+            text = f"The body must arrive within {_BODY_SECONDS} s."
+            raise Refused(408, "too slow", text, Connection="close") from None
+        except ClientDisconnect:
+            raise Refused(400, "left", "The body must arrive whole.") from None
+        return b"".join(pieces)
+
+    def _packed(self, data: bytes) -> tuple[bytes, list[bytes]]:
+        try:
+            return unpack_batch(data, self.study_id)
+        except InvalidReports as error:
+            raise Refused(422, "invalid batch", str(error)) from None
+
+    def _listed(self, data: bytes) -> list[tuple[Any, Any]]:
+        document = read_object(data, {"study", "reports"})
+        if document["study"] != self.study_id:
+            raise self._another_study()
+        reports = document["reports"]
+        if not isinstance(reports, list) or not 1 <= len(reports) <= MOST_REPORTS:
+            raise Refused(422, "invalid batch", f"The reports must be a list of 1 to {MOST_REPORTS} objects.")
+        if not all(isinstance(entry, dict) and set(entry) == {"token", "report"} for entry in reports):
+            raise Refused(422, "invalid batch", "Every entry must be an object with the keys report, token.")
+        return [(entry["token"], entry["report"]) for entry in reports]
+
+    def _from_json(self, report: object) -> bytes:
+        try:
+            return self.format.from_json(report)
+        except InvalidReports as error:
+            raise Refused(422, "invalid report", str(error)) from None
+
+    def _another_study(self) -> Refused:
+        return Refused(422, "another study", f"The report must be for the study {self.study_id}.")
+
+
+def _distinct(batch: Batch) -> Batch:
+    if len(set(batch.nodes)) < len(batch.nodes):
+        raise Refused(422, "invalid batch", "A batch must name every participant once.")
+    return batch
+
+
+def _unknown(error: InvalidToken) -> Refused:
+    return Refused(401, "token", str(error), **{"WWW-Authenticate": "Bearer"})
+
+
+def media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def read_object(data: bytes, keys: set[str]) -> dict[str, Any]:
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        raise Refused(422, "not JSON", "The body must be JSON.") from None
+    if not isinstance(document, dict) or set(document) != keys:
+        raise Refused(422, "not JSON", f"The body must be an object with the keys {', '.join(sorted(keys))}.")
+    return document

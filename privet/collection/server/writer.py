@@ -1,0 +1,122 @@
+"""Many requests, one transaction: reports that arrive while the last commit runs are stored by the next one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from privet.collection.answers import AnswerFormat
+from privet.collection.server.store import Outcome, Store
+from privet.errors import InvalidReports
+
+__all__ = ["Busy", "GroupWriter"]
+
+MOST_PENDING = 50_000
+LARGEST_GROUP = 20_000
+
+
+class Busy(Exception):
+    """More reports wait for the disk than memory should hold; ask again later."""
+
+
+@dataclass(eq=False)
+class _Pending:
+    nodes: Sequence[int]
+    bodies: Sequence[bytes]
+    done: asyncio.Future[list[Outcome | InvalidReports]]
+
+
+class GroupWriter:
+    """Validates and stores reports in groups; a caller hears of its own once they are on disk."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._format = AnswerFormat(store.study)
+        self._waiting: list[_Pending] = []
+        self._count = 0
+        self._wake = asyncio.Event()
+        self.rejected: Counter[str] = Counter()
+
+    async def submit(self, nodes: Sequence[int], bodies: Sequence[bytes]) -> list[Outcome | InvalidReports]:
+        """What became of each report; nothing of an invalid one is stored."""
+        if self._count + len(nodes) > MOST_PENDING:
+            raise Busy
+        done: asyncio.Future[list[Outcome | InvalidReports]] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Pending(nodes, bodies, done))
+        self._count += len(nodes)
+        self._wake.set()
+        return await done
+
+    async def run(self) -> None:
+        """Store what waits, until cancelled; what is being written then is finished first."""
+        while True:
+            await self._wake.wait()
+            group = self._next_group()
+            work = asyncio.ensure_future(asyncio.to_thread(self._write, group))
+            try:
+                results = await asyncio.shield(work)
+            except asyncio.CancelledError:
+                with contextlib.suppress(Exception):
+                    self._tell(group, await work)
+                raise
+            except Exception as error:  # the store's own troubles: nobody was promised anything yet
+                for pending in group:
+                    if not pending.done.done():
+                        pending.done.set_exception(error)
+                continue
+            self._tell(group, results)
+
+    def flush_rejections(self) -> None:
+        """Write the counts of refused submissions down."""
+        counted, self.rejected = self.rejected, Counter()
+        self._store.reject(counted)
+
+    def _next_group(self) -> list[_Pending]:
+        size, taken = 0, 0
+        while taken < len(self._waiting) and (not taken or size + len(self._waiting[taken].nodes) <= LARGEST_GROUP):
+            size += len(self._waiting[taken].nodes)
+            taken += 1
+        group, self._waiting = self._waiting[:taken], self._waiting[taken:]
+        self._count -= size
+        if not self._waiting:
+            self._wake.clear()
+        return group
+
+    def _write(self, group: list[_Pending]) -> list[Outcome | InvalidReports]:
+        nodes = list(chain.from_iterable(pending.nodes for pending in group))
+        bodies = list(chain.from_iterable(pending.bodies for pending in group))
+        results: list[Outcome | InvalidReports] = [Outcome.STORED] * len(nodes)
+        for row, error in self._invalid(nodes, bodies, 0, len(nodes)):
+            results[row] = error
+        good = [row for row, result in enumerate(results) if isinstance(result, Outcome)]
+        if len(good) == len(nodes):
+            return list(self._store.insert(nodes, bodies))
+        outcomes = self._store.insert([nodes[row] for row in good], [bodies[row] for row in good])
+        for row, outcome in zip(good, outcomes, strict=True):
+            results[row] = outcome
+        return results
+
+    def _invalid(
+        self, nodes: list[int], bodies: list[bytes], start: int, end: int
+    ) -> Iterator[tuple[int, InvalidReports]]:
+        """The rows that no device could have sent, by halves: a few bad ones cost a few checks of many at once."""
+        try:
+            self._format.unpack(nodes[start:end], bodies[start:end])
+        except InvalidReports as error:
+            if end - start == 1:
+                yield start, error
+                return
+            middle = (start + end) // 2
+            yield from self._invalid(nodes, bodies, start, middle)
+            yield from self._invalid(nodes, bodies, middle, end)
+
+    def _tell(self, group: list[_Pending], results: list[Outcome | InvalidReports]) -> None:
+        start = 0
+        for pending in group:
+            if not pending.done.done():
+                pending.done.set_result(results[start : start + len(pending.nodes)])
+            start += len(pending.nodes)

@@ -1,0 +1,232 @@
+"""PrivGE (Li et al., CIKM 2024): a locally private graph embedding by personalised PageRank.
+
+Every device sends k of its d features through HDS (Algorithms 1 and 2), the server propagates the reports,
+
+    Z = sum_l alpha (1 - alpha)^l (D^(r-1) A D^(-r))^l X,
+
+and learns from Z alone: an MLP tells a node's class here, ``privge_links`` tells whether two nodes are linked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import nll_loss
+
+from privet.data import Graph, Links, Schema, Split
+from privet.errors import InvalidData, InvalidParameter
+from privet.graph import LazyFeatures, pagerank_operator, pagerank_series
+from privet.graph.operators import GraphLike, adjacency_of
+from privet.mechanisms import HDS, AffineFeatures, Bits, Laplace, Mechanism, MultiBit, Piecewise
+from privet.mechanisms.coordinates import CoordinateMechanism
+from privet.models import MLP, Activation, TrainingSettings, accuracy, seeded, train
+from privet.systems.base import Collected, System
+from privet.systems.checks import check_choices
+from privet.systems.fitted import Fitted
+from privet.systems.local.privge_links import LinkFitted, LinkTask
+
+__all__ = ["PrivGE", "standardised"]
+
+Centring: TypeAlias = Literal["mean", "middle"]
+FeatureMechanism: TypeAlias = Literal["hds", "laplace", "multi-bit", "piecewise"]
+
+_MECHANISMS: dict[str, type[CoordinateMechanism]] = {
+    "hds": HDS,
+    "laplace": Laplace,
+    "multi-bit": MultiBit,
+    "piecewise": Piecewise,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivGE(System):
+    """HDS reports, a PageRank embedding with decay ``alpha`` and convolution coefficient ``r``, a network behind.
+
+    ``sample`` is the paper's k (each mechanism's own best choice if None), ``weight_decay`` its l2, and
+    ``centring="middle"`` its choice of each column's 0 (see :func:`standardised`). The series is
+    truncated where its relative error falls to ``tolerance``. ``scale`` is the size of X's entries: with
+    a smaller one training starts more slowly and fits less of the noise. ``batch_size`` makes mini-batches of training
+    nodes, for which Z is written out once. ``folds`` are of :meth:`fit_links`. A private label (``epsilon_labels``)
+    enters the loss through its transition matrix.
+    """
+
+    name: ClassVar[str] = "privge"
+    search_space: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [0.02, 0.05, 0.1, 0.2],
+        "r": [0.0, 0.1, 0.3, 0.5, 1.0],
+        "dropout": [0.1, 0.3, 0.5, 0.7],
+        "weight_decay": [0.0, 0.0005, 0.005],
+        "hidden_channels": [64, 128],
+    }
+    mechanism: FeatureMechanism = "hds"
+    sample: int | None = None
+    centring: Centring = "mean"
+    alpha: float = 0.1
+    r: float = 0.5
+    tolerance: float = 0.05
+    scale: float = 1.0
+    hidden_channels: int = 128
+    num_layers: int = 2
+    activation: Activation = "relu"
+    dropout: float = 0.5
+    weight_decay: float = 0.0005
+    batch_size: int | None = None
+    learning_rate: float = 0.01
+    max_epochs: int = 200
+    patience: int | None = 30
+    folds: int = 3
+
+    def __post_init__(self) -> None:
+        check_choices(self, {"mechanism": FeatureMechanism, "centring": Centring, "activation": Activation})
+        for name, low, high in (("alpha", 0.0, 1.0), ("tolerance", 0.0, 1.0)):
+            if not low < getattr(self, name) < high:
+                raise InvalidParameter(name, "PrivGE", f"a number in ({low:g}, {high:g})", getattr(self, name))
+        if not 0 <= self.r <= 1:
+            raise InvalidParameter("r", "PrivGE", "a number in [0, 1]", self.r)
+        if not 0 <= self.dropout < 1:
+            raise InvalidParameter("dropout", "PrivGE", "at least 0 and below 1", self.dropout)
+        for name in ("sample", "hidden_channels", "num_layers", "batch_size", "folds"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InvalidParameter(name, "PrivGE", "an integer of at least 1", value)
+        self._check_positive(epsilon_features=self.epsilon_features, scale=self.scale)
+        if self.epsilon_labels is not None:
+            self._check_positive(epsilon_labels=self.epsilon_labels)
+        self.training()  # checks the rest
+
+    def feature_mechanism(self, schema: Schema) -> Mechanism:
+        """HDS, or one of the mechanisms that the paper compares it with."""
+        return _MECHANISMS[self.mechanism].for_schema(schema, self.epsilon_features, sample=self.sample)
+
+    def collect(self, graph: Graph, bits: Bits) -> Collected:
+        """As every system; a graph for link prediction needs neither labels nor a split of its nodes."""
+        if graph.labels is None:
+            graph = graph.replace(labels=np.full(graph.num_nodes, -1, dtype=np.int64))
+        if graph.split is None:
+            nobody = np.zeros(graph.num_nodes, dtype=np.bool_)
+            graph = graph.replace(split=Split(nobody, nobody, nobody))
+        return super().collect(graph, bits)
+
+    def embed(self, collected: Collected, topology: GraphLike | None = None) -> LazyFeatures:
+        """Z, the paper's embedding (equation 12, truncated), over the collected or another topology.
+
+        It is N x (d + 1), the propagated constant last, and not written out: ``.dense()`` or
+        ``.rows(nodes).dense()`` do that.
+        """
+        edges = collected.graph.adjacency if topology is None else adjacency_of(topology)
+        x = standardised(collected.estimate(edges), collected.schema, self.scale, self.centring)
+        operator = pagerank_operator(edges, self.r)
+        return pagerank_series(x, operator, self.alpha, tolerance=self.tolerance)
+
+    def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
+        """Node classification: softmax(MLP(Z)), equation 21. The result's embedding is the last hidden layer."""
+        z = self.embed(collected)
+        z = z.planned(self.hidden_channels, self.max_epochs) if self.batch_size is None else z.materialise(dense=True)
+        labels = torch.from_numpy(collected.seen_labels())
+        fitted, held = (_visible(part, collected.seen_labels()) for part in (collected.train, collected.validation))
+        if not len(fitted) or not len(held):
+            found = f"{len(fitted)} and {len(held)}"
+            raise InvalidData("labelled nodes given to PrivGE", "some for training and some for validation", found)
+        response = collected.label_mechanism
+        transition = None if response is None else torch.from_numpy(response.transition).float()
+        with seeded(self.seed):
+            network = self.encoder(z.shape[1], collected.schema.classes)
+
+        def loss(model: MLP) -> Tensor | Iterator[Tensor]:
+            if self.batch_size is None:
+                return _cross_entropy(model(z)[fitted], labels[fitted], transition)
+            batches = torch.split(fitted[torch.randperm(len(fitted))], self.batch_size)
+            return (_cross_entropy(model(z.rows(batch)), labels[batch], transition) for batch in batches)
+
+        def score(model: MLP) -> float:
+            return accuracy(model(z)[held], labels[held])
+
+        result = train(network, loss, score, self.training(progress))
+        with torch.no_grad():
+            probabilities, hidden = network(z).softmax(1), network.embed(z)
+        return Fitted(
+            system=self.name,
+            guarantee=collected.guarantee(),
+            probabilities=probabilities.numpy(),
+            embedding=(hidden.dense() if isinstance(hidden, LazyFeatures) else hidden).numpy(),
+            settings=self.settings(),
+            weights={name: value.numpy() for name, value in network.state_dict().items()},
+            best_epoch=result.best_epoch,
+            validation_score=result.best_score,
+        )
+
+    def fit_links(self, collected: Collected, train: Links, validation: Links, *, progress: bool = False) -> LinkFitted:
+        """Link prediction from the training edges: ``collected`` must come from ``EdgeSplit.graph``.
+
+        Edge vectors are Hadamard products of an encoder's output (an MLP of ``num_layers``, a linear map if 1) and a
+        logistic regression ranks them; see :mod:`privet.systems.local.privge_links` for what ``folds`` do.
+        """
+        return LinkTask(self, collected, train, validation).fit(progress)
+
+    def encoder(self, in_channels: int, out_channels: int) -> MLP:
+        """The network behind Z."""
+        return MLP(
+            in_channels,
+            self.hidden_channels,
+            out_channels,
+            num_layers=self.num_layers,
+            activation=self.activation,
+            dropout=self.dropout,
+        )
+
+    def training(self, progress: bool = False) -> TrainingSettings:
+        """How it is trained."""
+        return TrainingSettings(
+            max_epochs=self.max_epochs,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            patience=self.patience,
+            seed=self.seed,
+            progress=progress,
+        )
+
+
+def standardised(
+    estimate: AffineFeatures, schema: Schema, scale: float = 1.0, centring: Centring = "mean"
+) -> LazyFeatures:
+    """Each column in units of its declared range, less its centre; entries of root mean square ``scale``.
+
+    Mean and root mean square are of the reports, so this is post-processing. The paper's centre is the middle of
+    the range. But where most values lie at one end (bags of words) the middle is far from all of them, and
+    propagation turns that common distance into a term that drowns the rest. What is worth keeping of it, the propagated
+    constant (which tells degrees if r > 0), is one last column of its own. Dividing by one number makes the
+    paper's raw HDS output and the unbiased estimate, its multiple about the middle, the same thing.
+    """
+    span = schema.high - schema.low
+    units = estimate.scale / span
+    symbols = estimate.symbols.astype(np.float64)
+    means = np.asarray(symbols.mean(axis=0)).ravel()
+    squares = np.asarray(symbols.multiply(symbols).mean(axis=0)).ravel()
+    middle = (estimate.offset - (schema.low + schema.high) / 2) / span
+    offset = -means * units if centring == "mean" else middle
+    size = float(np.sqrt(np.mean(units**2 * (squares - means**2) + (units * means + offset) ** 2)))
+    factor = scale / size if size > 0 else scale
+    rows, columns = estimate.shape
+    widened = sp.csr_array(estimate.symbols, copy=True)
+    widened.resize(rows, columns + 1)
+    return LazyFeatures.from_affine(
+        AffineFeatures(widened, np.append(units * factor, 1.0), np.append(offset * factor, scale))
+    )
+
+
+def _cross_entropy(logits: Tensor, labels: Tensor, transition: Tensor | None) -> Tensor:
+    """The likelihood of what was seen: the class itself, or a report of it."""
+    if transition is None:
+        return nll_loss(logits.log_softmax(1), labels)
+    return nll_loss((logits.softmax(1) @ transition).clamp_min(1e-12).log(), labels)
+
+
+def _visible(part: NDArray[np.bool_], labels: NDArray[np.int64]) -> Tensor:
+    return torch.from_numpy(np.flatnonzero(part & (labels >= 0)))

@@ -1,0 +1,320 @@
+"""Solitude (Lin, Li and Wang, TIFS 2022): the server knows neither the features nor the graph.
+
+Every device sends multi-bit features and a randomised neighbour list. The server joins the lists to a noisy graph,
+smooths the features over it (eq. 11), and trains a graph neural network on a calibrated graph, whose predictions are
+smoothed in turn (eq. 12). The published calibration trains the edges' weights with the network (eq. 14); ours weighs
+each reported edge by the probability that it is true.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from privet.data import Graph, Schema
+from privet.errors import InvalidData, InvalidParameter
+from privet.estimation.beliefs import Beliefs, propagate_beliefs
+from privet.estimation.structure import ReportedPairs, Symmetrise, closure_log_odds, estimated_degrees, noisy_graph
+from privet.graph import LazyFeatures, gcn_operator, kprop
+from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, Mechanism, MultiBit, NeighbourReports
+from privet.models import GNN, TrainingResult, TrainingSettings, accuracy, seeded, train
+from privet.privacy import Guarantee
+from privet.systems.base import Collected, System, list_guarantee
+from privet.systems.checks import check_choices
+from privet.systems.fitted import Fitted
+from privet.systems.local.solitude_network import SolitudeNetwork
+
+__all__ = ["Calibration", "Solitude", "count_noise"]
+
+Calibration: TypeAlias = Literal["bayesian", "none", "published"]
+SolitudeBackbone: TypeAlias = Literal["gcn", "sage"]
+Degrees: TypeAlias = Literal["counted", "ignored", "reported"]
+
+_CHOICES = {"calibration": Calibration, "symmetrise": Symmetrise, "backbone": SolitudeBackbone, "degrees": Degrees}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solitude(System):
+    """A network on a graph that was never seen; labels of training and validation nodes are public.
+
+    ``epsilon_edges`` is the budget of one neighbour list bit (None: the topology is public, for upper bounds). With
+    ``one_sided`` only the endpoint of smaller id reports a pair. ``symmetrise`` says which graph the reports are taken
+    for, ``calibration`` what is done to it: ``"published"`` trains its weights (``fidelity`` is lambda_1, ``sparsity``
+    lambda_2), ``"bayesian"`` replaces them by posterior probabilities, from common neighbours, the classes of both ends
+    and ``degrees``: ``"ignored"``, ``"counted"`` in the noisy graph, or ``"reported"`` for ``degree_share`` of the edge
+    budget. With ``average_beliefs`` the result is the mean of the network's probabilities and of the class beliefs that
+    those posteriors rest on. More than ``max_entries`` expected flips are refused before anything is allocated.
+    """
+
+    name: ClassVar[str] = "solitude"
+    search_space: ClassVar[dict[str, list[Any]]] = {
+        "feature_hops": [0, 2, 4, 8],
+        "label_hops": [0, 2, 4, 8],
+        "learning_rate": [0.001, 0.01, 0.1],
+        "weight_decay": [0.0, 0.0001, 0.001, 0.01],
+        "dropout": [0.0, 0.25, 0.5],
+    }
+    epsilon_edges: float | None = 8.0
+    one_sided: bool = True
+    symmetrise: Symmetrise = "posterior"
+    calibration: Calibration = "bayesian"
+    degrees: Degrees = "ignored"
+    degree_share: float = 0.1
+    average_beliefs: bool = True
+    fidelity: float = 1e-5
+    sparsity: float = 1e-5
+    adjacency_learning_rate: float = 0.01
+    feature_hops: int = 8
+    label_hops: int = 0
+    backbone: SolitudeBackbone = "gcn"
+    num_layers: int = 2
+    hidden_channels: int = 16
+    batch_norm: bool = True
+    dropout: float = 0.5
+    learning_rate: float = 0.01
+    weight_decay: float = 0.001
+    max_epochs: int = 500
+    patience: int | None = 50
+    max_entries: int = 1 << 23
+
+    def __post_init__(self) -> None:
+        check_choices(self, _CHOICES)
+        for name, least in (("feature_hops", 0), ("label_hops", 0), ("num_layers", 1), ("hidden_channels", 1)):
+            if getattr(self, name) < least:
+                raise InvalidParameter(name, "Solitude", f"an integer of at least {least}", getattr(self, name))
+        for name in ("dropout", "degree_share"):
+            if not 0 <= getattr(self, name) < 1:
+                raise InvalidParameter(name, "Solitude", "at least 0 and below 1", getattr(self, name))
+        for name in ("fidelity", "sparsity"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise InvalidParameter(name, "Solitude", "a finite number of at least 0", getattr(self, name))
+        if self.epsilon_labels is not None:
+            raise InvalidParameter("epsilon_labels", "Solitude", "None: its labels are public", self.epsilon_labels)
+        if self.one_sided and self.symmetrise == "directed":
+            expected = "another than directed where each pair is reported once"
+            raise InvalidParameter("symmetrise", "Solitude", expected, self.symmetrise)
+        if self.degrees == "reported":
+            self._check_positive(degree_share=self.degree_share)
+        self._check_positive(
+            epsilon_features=self.epsilon_features,
+            epsilon_edges=1.0 if self.epsilon_edges is None else self.epsilon_edges,
+            adjacency_learning_rate=self.adjacency_learning_rate,
+            max_entries=self.max_entries,
+        )
+        self._training()  # checks the rest
+
+    def feature_mechanism(self, schema: Schema) -> Mechanism:
+        """The multi-bit mechanism."""
+        return MultiBit.for_schema(schema, self.epsilon_features)
+
+    def edge_mechanism(self, num_nodes: int) -> AdjacencyResponse:
+        """Randomised response on every bit of a list, with what the degree leaves of the budget."""
+        budget = self._edge_budget() - self._degree_budget()
+        return AdjacencyResponse(epsilon=budget, num_nodes=num_nodes, one_sided=self.one_sided)
+
+    def degree_mechanism(self, num_nodes: int) -> DegreeResponse | None:
+        """The noisy length of the list, where a share of the budget is set aside for it."""
+        if not self._degree_budget():
+            return None
+        return DegreeResponse(epsilon=self._degree_budget(), num_nodes=num_nodes, one_sided=self.one_sided)
+
+    def edge_guarantee(self) -> Guarantee | None:
+        """One neighbour list bit with ``epsilon_edges``, part of which may be the degree's."""
+        size = 2  # the promise does not depend on the number of nodes
+        return (
+            None
+            if self.epsilon_edges is None
+            else list_guarantee(self.edge_mechanism(size), self.degree_mechanism(size))
+        )
+
+    def mechanism_names(self, graph: Graph) -> list[str]:
+        """Features and, where the topology is private, lists and perhaps their lengths."""
+        if self.epsilon_edges is None:
+            return super().mechanism_names(graph)
+        lengths = [] if self.degrees != "reported" else [DegreeResponse.name]
+        return [*super().mechanism_names(graph), AdjacencyResponse.name, *lengths]
+
+    def collect(self, graph: Graph, bits: Bits) -> Collected:
+        """Every device sends its randomised list and features; the server's graph is made of the lists."""
+        if self.epsilon_edges is None:
+            return super().collect(graph, bits)
+        if graph.directed or graph.schema is None:
+            found = "a directed one" if graph.directed else "one without a schema"
+            raise InvalidData("graph given to Solitude", "undirected, with a schema", found)
+        lists, lengths = self.edge_mechanism(graph.num_nodes), self.degree_mechanism(graph.num_nodes)
+        reports = lists.perturb(graph.adjacency, bits, max_entries=self.max_entries)
+        degrees = None if lengths is None else lengths.perturb(self._list_lengths(graph), bits)
+        noisy = self.joined(reports, lists)
+        # To everything that follows the noisy graph is the public one.
+        open_schema = replace(graph.schema, private_edges=False)
+        public = replace(graph, adjacency=noisy.adjacency, directed=noisy.directed, schema=open_schema)
+        collected = super().collect(public, bits)
+        closed = collected.graph.replace(schema=replace(graph.schema, private_edges=True))
+        return replace(
+            collected,
+            graph=closed,
+            neighbours=reports,
+            edge_mechanism=lists,
+            degrees=degrees,
+            degree_mechanism=lengths,
+        )
+
+    def joined(self, reports: NeighbourReports, lists: AdjacencyResponse, *, some: bool = False) -> Graph:
+        """The noisy graph that the reports of all nodes, or of ``some``, make."""
+        pairs = ReportedPairs.from_reports(reports, lists, some=some)
+        return Graph(noisy_graph(pairs, reports, self.symmetrise), directed=self.symmetrise == "directed")
+
+    def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
+        """Smooth the features, calibrate the graph, train: only reports and public labels are read."""
+        seen = collected.seen_labels()
+        train_nodes, held = (np.flatnonzero(part & (seen >= 0)) for part in (collected.train, collected.validation))
+        if not len(train_nodes) or not len(held):
+            found = f"{len(train_nodes)} and {len(held)}"
+            raise InvalidData("labelled nodes given to Solitude", "some for training and some for validation", found)
+        pairs = _pairs(collected)
+        adjacency = collected.graph.adjacency
+        beliefs = None if pairs is None or self.calibration != "bayesian" else self._beliefs(collected, pairs)
+        if pairs is not None and beliefs is not None:
+            adjacency = _reweighted(adjacency, pairs.adjacency(beliefs.edges))
+        rectified = LazyFeatures.from_affine(collected.estimate(adjacency))
+        x = kprop(rectified, gcn_operator(adjacency, self_loops=False), self.feature_hops)
+        x = x.planned(self.hidden_channels, self.max_epochs)
+        with seeded(self.seed):
+            network = SolitudeNetwork(
+                GNN(
+                    x.shape[1],
+                    self.hidden_channels,
+                    collected.schema.classes,
+                    backbone=self.backbone,
+                    num_layers=self.num_layers,
+                    dropout=self.dropout,
+                    batch_norm=self.batch_norm,
+                ),
+                adjacency,
+                self.label_hops,
+                trained=self.calibration == "published" and pairs is not None,
+            )
+        labels = torch.from_numpy(seen)
+        result = self._train(network, x, labels, torch.from_numpy(train_nodes), torch.from_numpy(held), progress)
+        with torch.no_grad():
+            probabilities = network(x).exp()
+        if beliefs is not None and self.average_beliefs:
+            probabilities = (probabilities + torch.from_numpy(beliefs.log_classes).float().softmax(1)) / 2
+        return Fitted(
+            system=self.name,
+            guarantee=collected.guarantee(),
+            probabilities=probabilities.numpy(),
+            settings=self.settings(),
+            weights={
+                name: value.numpy() for name, value in network.gnn.state_dict().items() if value.is_floating_point()
+            },
+            best_epoch=result.best_epoch,
+            validation_score=accuracy(probabilities[held], labels[held]),
+            facts={} if pairs is None else {"reported_pairs": len(pairs), "expected_noise": pairs.expected_noise},
+        )
+
+    def _beliefs(self, collected: Collected, pairs: ReportedPairs) -> Beliefs:
+        """Which reported pairs are edges, and which class is whose, given the reports and the training labels."""
+        known = () if self.degrees == "ignored" else estimated_degrees(pairs, *_reported_lengths(collected))
+        probabilities = pairs.posterior(closure_log_odds(pairs, *known))
+        labels = np.where(collected.train, collected.seen_labels(), -1)
+        return propagate_beliefs(pairs, probabilities, labels, collected.schema.classes)
+
+    def _train(
+        self, network: SolitudeNetwork, x: LazyFeatures, labels: Tensor, fit: Tensor, held: Tensor, progress: bool
+    ) -> TrainingResult:
+        """Adam on the network's weights and, where the graph is trained, on the graph's in turn (eq. 14)."""
+
+        def loss_on(nodes: Tensor, model: SolitudeNetwork) -> Tensor:
+            return nn.functional.nll_loss(model(x)[nodes], labels[nodes])
+
+        settings = self._training(progress)
+        graph = network.graph
+        if graph is None:
+            return train(network, partial(loss_on, fit), partial(loss_on, held), settings)
+
+        def in_turn(model: SolitudeNetwork) -> Iterator[Tensor]:
+            graph.requires_grad_(False)
+            model.gnn.requires_grad_(True)
+            yield loss_on(fit, model)
+            graph.requires_grad_(True)
+            model.gnn.requires_grad_(False)
+            yield loss_on(fit, model) + graph.penalty(self.fidelity, self.sparsity)
+
+        def projected_adam(*arguments: Any, **options: Any) -> torch.optim.Optimizer:
+            optimizer = torch.optim.Adam(*arguments, **options)
+            optimizer.register_step_post_hook(graph.project)
+            return optimizer
+
+        groups = [
+            {"params": list(network.gnn.parameters())},
+            {"params": list(graph.parameters()), "lr": self.adjacency_learning_rate, "weight_decay": 0.0},
+        ]
+        return train(
+            network, in_turn, partial(loss_on, held), replace(settings, optimizer=projected_adam), parameters=groups
+        )
+
+    def _training(self, progress: bool = False) -> TrainingSettings:
+        return TrainingSettings(
+            max_epochs=self.max_epochs,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            direction="min",
+            patience=self.patience,
+            seed=self.seed,
+            progress=progress,
+        )
+
+    def _edge_budget(self) -> float:
+        if self.epsilon_edges is None:
+            raise InvalidParameter("epsilon_edges", "Solitude", "a number where lists are randomised", None)
+        return self.epsilon_edges
+
+    def _degree_budget(self) -> float:
+        return self.degree_share * self._edge_budget() if self.degrees == "reported" else 0.0
+
+    def _list_lengths(self, graph: Graph) -> NDArray[np.int64]:
+        """How many neighbours each device reports on: all of them, or those of larger id."""
+        if not self.one_sided:
+            return graph.degrees
+        later = sp.triu(graph.adjacency, 1, format="csr")
+        return np.asarray(np.diff(later.indptr), dtype=np.int64)
+
+
+def count_noise(graph: Graph, collected: Collected) -> int:
+    """How many reported pairs are no edges: for a simulation, which has the graph that the server lacks."""
+    pairs = _pairs(collected)
+    if pairs is None:
+        return 0
+    reported = pairs.adjacency(np.ones(len(pairs)))
+    return int(reported.nnz - reported.multiply(graph.adjacency).nnz) // 2
+
+
+def _pairs(collected: Collected) -> ReportedPairs | None:
+    if collected.neighbours is None or collected.edge_mechanism is None:
+        return None
+    some = collected.respondents is not None
+    return ReportedPairs.from_reports(collected.neighbours, collected.edge_mechanism, some=some)
+
+
+def _reported_lengths(collected: Collected) -> tuple[NDArray[np.float64] | None, float]:
+    """The lengths of lists that devices sent, and their variance."""
+    if collected.degrees is None or collected.degree_mechanism is None:
+        return None, 0.0
+    lengths = collected.degree_mechanism.estimate(collected.degrees).dense()[:, 0]
+    return lengths, float(collected.degree_mechanism.variance(np.zeros(1, dtype=np.int64))[0, 0])
+
+
+def _reweighted(support: sp.csr_array, weights: sp.csr_array) -> sp.csr_array:
+    """The weights at the places of the support."""
+    ones = sp.csr_array((np.ones_like(support.data), support.indices, support.indptr), shape=support.shape)
+    return sp.csr_array(ones.multiply(weights))

@@ -1,0 +1,45 @@
+"""What an owner reads: what is asked, what is sent, what it costs, what is not protected."""
+
+from simulated_studies import make_study
+
+from privet.collection.device.consent import describe
+from privet.collection.device.ledger import Ledger
+from privet.data import Schema
+
+
+def test_words_and_numbers(study):
+    ledger = Ledger(":memory:")
+    ledger.reserve(make_study(), 5, lambda: b"")
+    text = describe(study, ledger)
+    for expected in (
+        study.title,
+        study.id,
+        "feature 5: a number from 0 to 10",
+        "multi-bit, epsilon 1",
+        "your class with probability 58%",
+        "by at most 7.39",
+        "Epsilon 2, delta 0",
+        "Spent so far: 2 of 10; after this study: 4.",
+        "that the user took part",
+        "the edges, which are public",
+    ):
+        assert expected in text
+
+
+def test_many_features_are_told_together():
+    many = make_study(schema=Schema.numeric(500, low=0.0, high=1.0, classes=3))
+    assert "500 features, each a number from 0 to 1" in describe(many)
+
+
+def test_lists_and_their_cost():
+    schema = Schema.numeric(2, low=0.0, high=1.0, classes=3, private_edges=True)
+    text = describe(make_study(schema=schema, neighbours={"epsilon": 3.0, "one_sided": False}))
+    for expected in ("all others", "wrong with probability 4.74%", "lifetime budget: 8.", "k of them cost k times"):
+        assert expected in text
+
+
+def test_a_delta_is_told():
+    gaussian = {"mechanism": "analytic-gaussian", "epsilon": 1.0, "delta": 1e-5}
+    text = describe(make_study(features=gaussian), Ledger(":memory:"))
+    assert "delta 1e-05" in text
+    assert "Delta spent so far: 0 of 0.001." in text

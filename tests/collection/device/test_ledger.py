@@ -1,0 +1,200 @@
+"""The device's memory: nothing is lost, and nothing is spent twice, wherever it crashes."""
+
+import multiprocessing
+import os
+import sqlite3
+import stat
+
+import pytest
+from simulated_studies import make_study
+
+from privet.collection.device.ledger import DEFAULT_LIMIT, Ledger, OtherNode, OverLimit, default_path
+from privet.errors import InvalidData, InvalidParameter
+
+
+def test_a_report_is_made_once(tmp_path, study):
+    ledger = Ledger(tmp_path / "ledger")
+    made = []
+
+    def make():
+        made.append(1)
+        return b"body"
+
+    assert [ledger.reserve(study, 5, make) for _ in range(3)] == [b"body"] * 3
+    assert Ledger(tmp_path / "ledger").reserve(study, 5, make) == b"body"
+    assert len(made) == 1
+    assert ledger.spent == study.cost == 2.0
+
+
+def test_the_limit_holds_over_all_studies():
+    ledger = Ledger(":memory:")
+    assert ledger.limit == DEFAULT_LIMIT
+    ledger.limit = 5.0
+    for _ in range(2):
+        ledger.reserve(make_study(), 5, lambda: b"")
+    with pytest.raises(OverLimit, match="at most 1, which is left of the lifetime limit 5"):
+        ledger.reserve(make_study(), 5, lambda: pytest.fail("a report was made above the limit"))
+    assert ledger.spent == 4.0
+    assert len(ledger.entries()) == 2
+
+
+def test_a_limit_is_not_passed_by_rounding():
+    ledger = Ledger(":memory:")
+    ledger.limit = 0.3
+    for _ in range(2):
+        ledger.reserve(make_study(features={"mechanism": "multi-bit", "epsilon": 0.1}, labels=None), 5, lambda: b"")
+    third = make_study(features={"mechanism": "multi-bit", "epsilon": 0.1}, labels=None)
+    with pytest.raises(OverLimit):  # three times the double 0.1 is more than the double 0.3
+        ledger.reserve(third, 5, lambda: b"")
+
+
+def test_a_failure_while_making_costs_nothing(study):
+    ledger = Ledger(":memory:")
+    with pytest.raises(RuntimeError):
+        ledger.reserve(study, 5, lambda: (_ for _ in ()).throw(RuntimeError))
+    assert ledger.spent == 0
+    assert ledger.reserve(study, 5, lambda: b"later") == b"later"
+
+
+def crash_at(point, path, manifest):
+    """A process that dies at a chosen statement of the ledger's; it returns by dying."""
+    from privet.collection.study import Study
+
+    ledger = Ledger(path)
+    statements = 0
+
+    def count(_):
+        nonlocal statements
+        statements += 1
+        if statements == point:
+            os._exit(9)
+
+    ledger._database.set_trace_callback(count)
+
+    def make():
+        count("")
+        return b"made by %d" % point
+
+    ledger.reserve(Study.from_bytes(manifest), 5, make)
+    count("")
+    os._exit(0)
+
+
+def test_wherever_it_crashes_it_goes_on(tmp_path, study):
+    context = multiprocessing.get_context("fork")
+    survived = 0
+    for point in range(1, 40):
+        path = tmp_path / f"ledger{point}"
+        Ledger(path).close()
+        process = context.Process(target=crash_at, args=(point, path, study.canonical()))
+        process.start()
+        process.join()
+        ledger = Ledger(path)
+        before = ledger.report(study, 5)
+        assert ledger.spent == (0.0 if before is None else study.cost)
+        body = ledger.reserve(study, 5, lambda: b"made again")
+        assert body == (b"made again" if before is None else b"made by %d" % point)
+        assert ledger.spent == study.cost
+        if process.exitcode == 0:
+            survived = point
+            break
+    assert survived > 5, "the points of a crash are those of the transaction"
+
+
+def race(path, manifest, queue):
+    from privet.collection.study import Study
+
+    queue.put(Ledger(path).reserve(Study.from_bytes(manifest), 5, lambda: os.urandom(8)))
+
+
+def test_processes_at_once_get_the_same_report(tmp_path, study):
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    arguments = (tmp_path / "ledger", study.canonical(), queue)
+    processes = [context.Process(target=race, args=arguments) for _ in range(6)]
+    for process in processes:
+        process.start()
+    bodies = {queue.get(timeout=60) for _ in processes}
+    for process in processes:
+        process.join()
+    assert len(bodies) == 1
+    assert Ledger(tmp_path / "ledger").spent == study.cost
+
+
+def test_it_is_its_owner_s_alone(tmp_path):
+    Ledger(tmp_path / "deep" / "ledger").close()
+    assert stat.S_IMODE((tmp_path / "deep" / "ledger").stat().st_mode) == 0o600
+
+
+def test_it_lives_with_the_owner_s_data(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert default_path() == tmp_path / "privet" / "ledger.sqlite"
+
+
+def test_what_is_no_ledger_is_refused(tmp_path):
+    (tmp_path / "text").write_text("x" * 100)
+    with pytest.raises(InvalidData, match="SQLite"):
+        Ledger(tmp_path / "text")
+    with pytest.raises(InvalidParameter, match="at least 0"):
+        Ledger(":memory:").limit = -1.0
+    with pytest.raises(InvalidParameter, match="at least 0"):
+        Ledger(":memory:").limit = float("nan")
+
+
+def test_acknowledged_reports_are_known(study):
+    ledger = Ledger(":memory:")
+    ledger.reserve(study, 5, lambda: b"")
+    assert ledger.entries()[0].sent is None
+    ledger.acknowledge(study.id)
+    assert ledger.entries()[0].sent is not None
+    ledger.close()
+    with pytest.raises(InvalidData, match="SQLite"):
+        ledger.entries()
+
+
+def test_deltas_have_a_lifetime_limit_of_their_own():
+    ledger = Ledger(":memory:")
+    for _ in range(9):
+        gaussian = {"mechanism": "analytic-gaussian", "epsilon": 0.1, "delta": 1e-4}
+        ledger.reserve(make_study(features=gaussian, labels=None), 5, lambda: b"")
+    ledger.reserve(make_study(features={**gaussian, "delta": 9e-5}, labels=None), 5, lambda: b"")
+    with pytest.raises(OverLimit, match="delta must be at most"):
+        ledger.reserve(make_study(features=gaussian, labels=None), 5, lambda: b"")
+    assert ledger.spent == pytest.approx(1.0)
+
+
+def test_another_node_is_refused_inside_the_transaction(study):
+    ledger = Ledger(":memory:")
+    ledger.reserve(study, 5, lambda: b"")
+    with pytest.raises(OtherNode, match="as node 5"):
+        ledger.reserve(study, 6, lambda: pytest.fail("a second report was made"))
+
+
+@pytest.mark.parametrize("amount", ["-1000.0", "9e999", "'text'", "x'00'"])
+def test_budgets_that_somebody_changed_are_not_believed(tmp_path, study, amount):
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.reserve(study, 5, lambda: b"")
+    with sqlite3.connect(tmp_path / "ledger") as database:
+        with pytest.raises(sqlite3.IntegrityError):
+            database.execute(f"UPDATE reports SET cost = {amount}")
+        database.execute("PRAGMA ignore_check_constraints=ON")
+        database.execute(f"UPDATE reports SET cost = {amount}")
+    database.close()
+    with pytest.raises(InvalidData, match="finite budgets"):
+        ledger.reserve(make_study(), 5, lambda: pytest.fail("a report was made"))
+
+
+def test_a_damaged_file_ends_in_one_sentence(tmp_path, study):
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.reserve(study, 5, lambda: b"x" * 20_000)
+    ledger.close()
+    whole = bytearray((tmp_path / "ledger").read_bytes())
+    whole[4096:] = bytes(len(whole) - 4096)
+    (tmp_path / "ledger").write_bytes(whole)
+    with pytest.raises(InvalidData, match="SQLite"):
+        Ledger(tmp_path / "ledger").entries()
+
+
+def test_a_commit_survives_a_power_cut():
+    mode = Ledger(":memory:")._rows("PRAGMA synchronous")[0][0]
+    assert mode == 3, "EXTRA: the directory entry of the journal is on disk too"

@@ -1,0 +1,153 @@
+"""A device refuses what its owner did not agree to, and never answers a study in two ways."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from simulated_studies import make_study
+
+from privet.collection.answers import AnswerFormat
+from privet.collection.device.ledger import Ledger, OtherNode, OverLimit
+from privet.collection.device.participant import Participant, PrivateAnswers, Refusal
+from privet.data import Schema
+from privet.errors import InvalidData
+from privet.mechanisms import SeededBits
+
+ANSWERS = PrivateAnswers([0.0, 10.0, 5.0, 1.0, 2.0, 3.0], label=1)
+
+
+@pytest.fixture
+def device():
+    return Participant(Ledger(":memory:"))
+
+
+def test_a_report_that_the_study_s_mechanisms_could_have_made(device, study):
+    device.agree(study)
+    reply = device.answer(study, 17, ANSWERS)
+    found = AnswerFormat(study).unpack([17], [reply.body])
+    assert set(reply.symbols()) == {"coordinates", "symbols", "label"}
+    assert found.labels is not None
+
+
+def test_every_repetition_is_the_same_even_if_the_answers_change(device, study):
+    device.agree(study)
+    first = device.answer(study, 17, ANSWERS)
+    for label in range(3):
+        for _ in range(10):
+            assert device.answer(study, 17, PrivateAnswers([9.0] * 6, label=label)) == first
+    late = datetime(2031, 1, 1, tzinfo=UTC)
+    assert device.answer(study, 17, ANSWERS, now=late) == first
+    assert device.ledger.spent == study.cost
+
+
+def test_a_device_has_one_node_in_a_study(device, study):
+    device.agree(study)
+    device.answer(study, 17, ANSWERS)
+    with pytest.raises(OtherNode, match="as node 17"):
+        device.answer(study, 18, ANSWERS)
+
+
+def test_it_refuses_a_manifest_with_another_id(device, study):
+    assert device.check(study.canonical(), study.id.upper()) == study
+    dearer = make_study(title=study.title, features={"mechanism": "multi-bit", "epsilon": 2.0})
+    with pytest.raises(Refusal, match=f"must be {study.id}"):
+        device.check(dearer.canonical(), study.id)
+
+
+def test_it_refuses_more_than_its_owner_s_limit(device, study):
+    device.ledger.limit = 1.5
+    device.agree(study)
+    with pytest.raises(OverLimit, match=r"1\.5"):
+        device.answer(study, 17, ANSWERS)
+    assert device.ledger.spent == 0
+
+
+@pytest.mark.parametrize("moment", ["2019-12-31T23:59:59", "2029-12-31T00:00:00", "2035-01-01T00:00:00"])
+def test_it_refuses_a_study_that_is_not_open(device, study, moment):
+    device.agree(study)
+    with pytest.raises(Refusal, match="must be open"):
+        device.answer(study, 17, ANSWERS, now=datetime.fromisoformat(moment).replace(tzinfo=UTC))
+    assert device.ledger.spent == 0
+
+
+def test_it_refuses_a_range_that_was_not_shown(device, study):
+    device.agree(study)
+    wider = make_study(title=study.title, schema=Schema.numeric(6, low=0.0, high=200.0, classes=3))
+    with pytest.raises(Refusal, match=r"range of feature 0 must be \[0, 10\], as was shown. Got \[0, 200\]"):
+        device.answer(wider, 17, ANSWERS)
+    more = make_study(title=study.title, schema=Schema.numeric(7, low=0.0, high=10.0, classes=3))
+    with pytest.raises(Refusal, match=r"must ask for 6 features, as was shown. Got 7"):
+        device.answer(more, 17, ANSWERS)
+    dearer = make_study(title=study.title, labels={"epsilon": 3.0})
+    with pytest.raises(Refusal, match=r"epsilon must be 2, as was shown. Got 4"):
+        device.answer(dearer, 17, ANSWERS)
+    with pytest.raises(Refusal, match="must be shown"):
+        device.answer(make_study(), 17, ANSWERS)
+    assert device.ledger.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("node", "private", "expected"),
+    [
+        (500, ANSWERS, "below 500"),
+        (17, PrivateAnswers([1.0], label=1), "6 numbers"),
+        (17, PrivateAnswers([1.0, 2.0, 3.0, 4.0, 5.0, float("nan")], label=1), "6 numbers"),
+        (17, PrivateAnswers(["1", 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "6 numbers"),
+        (17, PrivateAnswers([10**400, 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "6 numbers"),
+        (17, PrivateAnswers([1.0] * 6), "class below 3"),
+        (17, PrivateAnswers([1.0] * 6, label=3), "class below 3"),
+    ],
+)
+def test_bad_answers_are_found_before_anything_is_spent(device, study, node, private, expected):
+    device.agree(study)
+    with pytest.raises(InvalidData, match=expected):
+        device.answer(study, node, private)
+    assert device.ledger.entries() == []
+
+
+def test_categories_and_neighbours_are_checked_too(device):
+    schema = Schema.categorical([2, 3], private_edges=True)
+    study = make_study(
+        schema=schema,
+        labels=None,
+        features={"mechanism": "sampled-response", "epsilon": 1.0, "sample": 1},
+        neighbours={"epsilon": 4.0},
+    )
+    device.agree(study)
+    for private in (
+        PrivateAnswers([2, 0]),
+        PrivateAnswers([1, 0], neighbours=[17]),
+        PrivateAnswers([1, 0], None, [900]),
+    ):
+        with pytest.raises(InvalidData):
+            device.answer(study, 17, private)
+    assert device.answer(study, 17, PrivateAnswers([1, 2], neighbours=[3, 18, 18, 499])).symbols()["neighbours"]
+
+
+def test_reports_are_distributed_as_the_mechanism_says(study):
+    """The mean of 1,200 devices' label reports lies within 5 standard errors (false alarms below 1e-6)."""
+    bits = SeededBits(0)
+    count = 0
+    for _ in range(1200):
+        device = Participant(Ledger(":memory:"), bits)
+        device.agree(study)
+        count += device.answer(study, 1, ANSWERS).symbols()["label"] == 1
+    keep = study.label_mechanism.keep
+    assert abs(count / 1200 - keep) < 5 * np.sqrt(keep * (1 - keep) / 1200)
+
+
+def test_raw_answers_do_not_show_in_their_own_text():
+    assert "10.0" not in repr(ANSWERS)
+
+
+def test_a_device_needs_no_torch():
+    code = (
+        "import sys\n"
+        "import privet.collection.device.participant, privet.collection.device.client, privet.collection.device.taking_part\n"
+        "print([name for name in ('torch', 'fastapi', 'sqlalchemy', 'privet.systems') if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert json.loads(found.replace("'", '"')) == []

@@ -1,0 +1,89 @@
+"""Connections that do not ask, or ask without end, are closed; a body that does not come is given up."""
+
+import socket
+import threading
+import time
+
+import pytest
+import uvicorn
+
+from privet.collection.operator.rehearsal import free_port
+from privet.collection.server import intake as requests
+from privet.collection.server import protocol
+from privet.collection.server.app import Limits, create_app
+from privet.collection.server.protocol import ImpatientProtocol
+from privet.collection.server.store import Store
+
+
+@pytest.fixture
+def served(folder, monkeypatch, tmp_path):
+    """A collector in a thread whose patience is short."""
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.4)
+    monkeypatch.setattr(requests, "_BODY_SECONDS", 0.6)
+    store = Store.open(tmp_path / "served.sqlite", folder.study)
+    app = create_app(store, folder.tokens, folder.operator_key, Limits(rate=0.0))
+    port = free_port()
+    config = uvicorn.Config(app, port=port, log_level="error", http=ImpatientProtocol, timeout_keep_alive=5)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield port
+    server.should_exit = True
+    thread.join()
+    store.dispose()
+
+
+def answer(port, *pieces, pause=0.0):
+    """What comes back for some bytes until the server closes or is silent for two seconds."""
+    with socket.create_connection(("127.0.0.1", port), 2) as connection:
+        received = b""
+        try:
+            for piece in pieces:
+                connection.sendall(piece)
+                time.sleep(pause)
+            while data := connection.recv(1 << 16):
+                received += data
+        except TimeoutError:
+            return received, False
+        except ConnectionError:
+            pass
+        return received, True
+
+
+def test_a_silent_connection_is_closed(served):
+    assert answer(served) == (b"", True)
+
+
+def test_a_head_that_drips_is_closed(served):
+    assert answer(served, b"GET /study HTTP/1.1\r\n", b"A: b\r\n", pause=0.3) == (b"", True)
+
+
+def test_a_head_without_end_is_closed(served, monkeypatch):
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 30.0)
+    line = b"X-Header: " + b"x" * 1000 + b"\r\n"
+    received, closed = answer(served, b"GET /study HTTP/1.1\r\n", *[line] * 200)
+    assert closed
+    assert b"200 OK" not in received
+
+
+def test_an_ordinary_request_is_answered_and_the_connection_kept(served):
+    request = b"GET /study HTTP/1.1\r\nHost: x\r\n\r\n"
+    received, closed = answer(served, request, request, pause=0.7)
+    assert received.count(b"200 OK") == 2
+    assert not closed
+
+
+def test_a_body_that_does_not_come_is_given_up_and_others_are_served(served):
+    head = b"POST /reports/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+    stalled = [socket.create_connection(("127.0.0.1", served), 5) for _ in range(20)]
+    for connection in stalled:
+        connection.sendall(head)
+    began = time.monotonic()
+    received, _ = answer(served, b"GET /study HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert b"200 OK" in received
+    assert b" 408 " in stalled[0].recv(1 << 16)
+    assert time.monotonic() - began < 5
+    for connection in stalled:
+        connection.close()
