@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from privet.graph import LazyFeatures, gcn_operator
-from privet.mechanisms.affine import AffineFeatures
+from privet.mechanisms.core.affine import AffineFeatures
 from privet.models import (
     MLP,
     Edges,

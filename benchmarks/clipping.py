@@ -29,8 +29,8 @@ from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms import SeededBits
 from privet.mechanisms.primitives.noise import noisy_sum
 from privet.models.clipping import clipped_gradient
+from privet.systems.central._training_view import HeldGraph
 from privet.systems.central.heterpoisson import HeterPoisson
-from privet.systems.central.training_view import HeldGraph
 
 BATCH, CLIP = 4096, 0.5
 TARGETS = {"speed_ratio": 20.0, "memory_ratio": 10.0}

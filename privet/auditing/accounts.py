@@ -21,7 +21,7 @@ from privet.mechanisms import (
     SampledResponse,
     SeededBits,
 )
-from privet.mechanisms.coordinates import CoordinateMechanism
+from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.privacy import Guarantee
 
 __all__ = ["account_for", "audit_claim", "mechanism_from_options", "print_account", "print_audit"]

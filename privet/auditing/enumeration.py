@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from privet.errors import InvalidParameter
-from privet.mechanisms.base import Distribution, Mechanism
+from privet.mechanisms.core.base import Distribution, Mechanism
 from privet.mechanisms.primitives.odds import exp_enclosure
 from privet.privacy import Guarantee
 

@@ -19,7 +19,7 @@ from privet.data import Graph, Split
 from privet.errors import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
-    from privet.systems.central.base import CentralSystem
+    from privet.systems.central._base import CentralSystem
 
 __all__ = ["Membership", "confidences_of", "largest_advantage", "loss_threshold", "membership", "shadow_attack"]
 

@@ -27,7 +27,7 @@ from privet.graph.csr import to_scipy
 from privet.graph.filter import Filter
 from privet.graph.operators import Operator
 from privet.graph.plan import Plan, plan
-from privet.mechanisms.affine import AffineFeatures
+from privet.mechanisms.core.affine import AffineFeatures
 
 __all__ = ["LazyFeatures"]
 

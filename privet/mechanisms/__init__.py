@@ -1,35 +1,23 @@
 """Randomisers that run on a device: one a file, each with its guarantee and its exact distribution."""
 
-from privet.mechanisms.adjacency import AdjacencyResponse
-from privet.mechanisms.affine import AffineFeatures
-from privet.mechanisms.base import Mechanism
-from privet.mechanisms.degrees import DegreeResponse
-from privet.mechanisms.gaussian import AnalyticGaussian
+from privet.mechanisms.adjacency_response import AdjacencyResponse
+from privet.mechanisms.analytic_gaussian import AnalyticGaussian
+from privet.mechanisms.core.affine import AffineFeatures
+from privet.mechanisms.core.base import Mechanism
+from privet.mechanisms.core.reports import NeighbourReports, Reports
+from privet.mechanisms.degree_response import DegreeResponse
+from privet.mechanisms.hds import HDS
 from privet.mechanisms.laplace import Laplace
-from privet.mechanisms.multibit import MultiBit
+from privet.mechanisms.multi_bit import MultiBit
 from privet.mechanisms.piecewise import Piecewise
 from privet.mechanisms.primitives.bits import Bits, SeededBits, SystemBits
 from privet.mechanisms.primitives.noise import noisy_sum
 from privet.mechanisms.randomized_response import RandomizedResponse
-from privet.mechanisms.reports import NeighbourReports, Reports
 from privet.mechanisms.sampled_response import SampledResponse
-from privet.mechanisms.square_wave import HDS, SquareWave
+from privet.mechanisms.square_wave import SquareWave
+from privet.registry import Registry
 
-MECHANISMS: dict[str, type[Mechanism]] = {
-    mechanism.name: mechanism
-    for mechanism in (
-        MultiBit,
-        HDS,
-        SquareWave,
-        Piecewise,
-        Laplace,
-        AnalyticGaussian,
-        RandomizedResponse,
-        SampledResponse,
-        AdjacencyResponse,
-        DegreeResponse,
-    )
-}
+MECHANISMS: Registry[Mechanism] = Registry("mechanism", "Mechanism", ("privet.mechanisms",), "privet.mechanisms")
 """Every mechanism by the name that the command line and a study's manifest use."""
 
 __all__ = [

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InvalidParameter
-from privet.mechanisms.additive import AdditiveNoise
-from privet.mechanisms.base import Enclosure, check_count
+from privet.mechanisms.core.additive import AdditiveNoise
+from privet.mechanisms.core.base import Enclosure, check_count
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import exp_enclosure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from privet.mechanisms.window import SlidingWindow
+from privet.mechanisms.core.window import SlidingWindow
 
 __all__ = ["Piecewise"]
 

@@ -14,11 +14,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from privet.errors import InvalidData, InvalidReports
-from privet.mechanisms.affine import AffineFeatures
-from privet.mechanisms.base import Distribution, Mechanism, check_count
+from privet.mechanisms.core.affine import AffineFeatures
+from privet.mechanisms.core.base import Distribution, Mechanism, check_count
+from privet.mechanisms.core.reports import Reports
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import Odds, odds
-from privet.mechanisms.reports import Reports
 from privet.privacy import Guarantee, Unit
 from privet.privacy.guarantee import check_epsilon
 

@@ -1,50 +1,13 @@
-"""The square wave for one value and HDS, its high-dimensional form (PrivGE, Algorithms 1 and 2)."""
+"""The square wave for one value (PrivGE, Algorithm 1)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
 
-from privet.mechanisms.affine import AffineFeatures
-from privet.mechanisms.base import check_count
-from privet.mechanisms.reports import Reports
-from privet.mechanisms.window import SlidingWindow
+from privet.mechanisms.core.base import check_count
+from privet.mechanisms.hds import HDS
 
-__all__ = ["HDS", "SquareWave"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class HDS(SlidingWindow):
-    """Report m of d coordinates by the square wave: a value within b of the true one is e^z times as likely.
-
-    On [-1, 1], with z = epsilon / m, the half width is b = (z e^z - e^z + 1) / (e^z (e^z - z - 1)) and the output lies
-    in [-1 - b, 1 + b]. The paper uses the output as it is (:meth:`raw_output`), which shrinks values towards the
-    middle by the factor C = m/d * b (e^z - 1) / (b e^z + 1); :meth:`estimate` divides by C and is unbiased. (The
-    paper's Lemma 3.2 misplaces the brackets in C's denominator; its equation 7 has them right.) m defaults to 1, the
-    paper's k is ``sample``.
-
-    Formal guarantee: epsilon-LDP, see SlidingWindow.
-    """
-
-    name = "hds"
-
-    def _best_sample(self) -> int:
-        return 1
-
-    @property
-    def window_ratio(self) -> float:
-        """b, computed with enough digits that small budgets do not cancel."""
-        with localcontext() as context:
-            context.prec = 80
-            z = Decimal(self.share.numerator) / Decimal(self.share.denominator)
-            grown = z.exp()
-            return float((z * grown - grown + 1) / (grown * (grown - z - 1)))
-
-    def raw_output(self, reports: Reports) -> AffineFeatures:
-        """The paper's output: the reported value where sampled, the middle of the range elsewhere. Biased."""
-        symbols = self.validate(reports).to_sparse()
-        # One step of the window is 1/steps of the range, and symbols count half steps.
-        return AffineFeatures(symbols, (self._high - self._low) / (2 * self.steps), self._middle)
+__all__ = ["SquareWave"]
 
 
 @dataclass(frozen=True, kw_only=True)

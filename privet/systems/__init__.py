@@ -3,14 +3,14 @@
 from typing import TypeAlias
 
 from privet.systems.base import Collected, System
-from privet.systems.central.base import CentralSystem
+from privet.systems.central._base import CentralSystem
 from privet.systems.central.heterpoisson import HeterPoisson
 from privet.systems.central.node_baselines import GAP, NDP
 from privet.systems.central.smoothed_mlp import PrivateMLP, SmoothedMLP
 from privet.systems.fitted import Fitted
+from privet.systems.local._privge_links import LinkFitted
 from privet.systems.local.lpgnn import LPGNN
 from privet.systems.local.privge import PrivGE
-from privet.systems.local.privge_links import LinkFitted
 from privet.systems.local.rgnn import RGNN
 from privet.systems.local.solitude import Solitude
 

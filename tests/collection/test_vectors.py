@@ -16,7 +16,7 @@ from privet.collection.answers import AnswerFormat
 from privet.collection.study import Study
 
 HERE = Path(__file__).parent
-WEB = Path(privet.collection.__file__).parent / "web"
+WEB = Path(privet.collection.__file__).parent / "server" / "web"
 MAKER = runpy.run_path(str(HERE / "make_vectors.py"))
 VECTORS: list[dict[str, Any]] = json.loads((HERE / "vectors.json").read_text())
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from privet.errors import InvalidData, InvalidParameter
 from privet.graph import LazyFeatures, gcn_operator, mean_operator, spmm
-from privet.mechanisms.affine import AffineFeatures
+from privet.mechanisms.core.affine import AffineFeatures
 
 SEEDS = st.integers(0, 2**32 - 1)
 RandomAdjacency = Callable[..., sp.csr_array]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from privet.graph import LazyFeatures, gcn_operator, mean_operator, sum_operator
-from privet.mechanisms.affine import AffineFeatures
+from privet.mechanisms.core.affine import AffineFeatures
 from privet.models import Backbone, Edges, GATLayer, GCNLayer, GINLayer, SAGELayer, backbone_operator, seeded
 
 with warnings.catch_warnings():  # PyG compiles a class with torch.jit when it is imported, which torch deprecates

@@ -25,7 +25,7 @@ from privet.privacy.accounting.calibration import least_noise
 from privet.privacy.accounting.degrees import binomial, binomial_fractions, over_degrees, poisson, rounded_up
 from privet.privacy.accounting.losses import Losses, compose_steps, mixed_losses
 from privet.systems import HeterPoisson
-from privet.systems.central.training_view import HeldGraph
+from privet.systems.central._training_view import HeldGraph
 
 __all__ = ["OverlappingHeterPoisson", "overlap_epsilon", "overlap_step"]
 

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from privet.data import Graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits
-from privet.mechanisms.gaussian import analytic_sigma
+from privet.mechanisms.analytic_gaussian import analytic_sigma
 from privet.mechanisms.primitives.noise import noisy_sum
 from privet.models import MLP, TrainingSettings, seeded, train
 from privet.systems import GAP
+from privet.systems.central._training_view import dense_rows
 from privet.systems.central.node_baselines import bounded_listeners
-from privet.systems.central.training_view import dense_rows
 
 __all__ = ["embeddings", "predict_from_embeddings"]
 

@@ -24,8 +24,8 @@ from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler, few_neighbour
 from privet.mechanisms import Bits
 from privet.models.private_training import Batch
 from privet.privacy.accounting import sml
-from privet.systems.central.base import CentralSystem, predicted
-from privet.systems.central.training_view import HeldGraph, dense_rows, standardised
+from privet.systems.central._base import CentralSystem, predicted
+from privet.systems.central._training_view import HeldGraph, dense_rows, standardised
 from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
 

@@ -25,9 +25,9 @@ from privet.mechanisms.primitives.noise import noisy_sum
 from privet.models.private_training import Batch
 from privet.privacy.accounting.calibration import least_noise
 from privet.privacy.accounting.losses import Losses, loss_step, mixture_losses
-from privet.systems.central.base import CentralSystem, predicted
+from privet.systems.central._base import CentralSystem, predicted
+from privet.systems.central._training_view import HeldGraph, dense_rows, standardised
 from privet.systems.central.heterpoisson import HeterPoisson
-from privet.systems.central.training_view import HeldGraph, dense_rows, standardised
 from privet.systems.fitted import Fitted
 
 __all__ = ["GAP", "NDP", "bounded_listeners"]

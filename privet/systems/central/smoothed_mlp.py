@@ -20,8 +20,8 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import poisson_sample
 from privet.mechanisms import Bits
 from privet.models.private_training import Batch
-from privet.systems.central.base import CentralSystem, predicted
-from privet.systems.central.training_view import HeldGraph, dense_rows, standardised
+from privet.systems.central._base import CentralSystem, predicted
+from privet.systems.central._training_view import HeldGraph, dense_rows, standardised
 from privet.systems.fitted import Fitted
 
 __all__ = ["PrivateMLP", "SmoothedMLP", "smoothed"]

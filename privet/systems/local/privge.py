@@ -25,12 +25,12 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.graph import LazyFeatures, pagerank_operator, pagerank_series
 from privet.graph.operators import GraphLike, adjacency_of
 from privet.mechanisms import HDS, AffineFeatures, Bits, Laplace, Mechanism, MultiBit, Piecewise
-from privet.mechanisms.coordinates import CoordinateMechanism
+from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.models import MLP, Activation, TrainingSettings, accuracy, seeded, train
 from privet.systems.base import Collected, System
 from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
-from privet.systems.local.privge_links import LinkFitted, LinkTask
+from privet.systems.local._privge_links import LinkFitted, LinkTask
 
 __all__ = ["PrivGE", "standardised"]
 
@@ -166,7 +166,7 @@ class PrivGE(System):
         """Link prediction from the training edges: ``collected`` must come from ``EdgeSplit.graph``.
 
         Edge vectors are Hadamard products of an encoder's output (an MLP of ``num_layers``, a linear map if 1) and a
-        logistic regression ranks them; see :mod:`privet.systems.local.privge_links` for what ``folds`` do.
+        logistic regression ranks them; see :mod:`privet.systems.local._privge_links` for what ``folds`` do.
         """
         return LinkTask(self, collected, train, validation).fit(progress)
 

@@ -31,7 +31,7 @@ from privet.privacy import Guarantee
 from privet.systems.base import Collected, System, list_guarantee
 from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
-from privet.systems.local.solitude_network import SolitudeNetwork
+from privet.systems.local._solitude_network import SolitudeNetwork
 
 __all__ = ["Calibration", "Solitude", "count_noise"]
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privet.collection import export
 from privet.collection.answers import AnswerFormat, Answers
+from privet.collection.operator import export
 from privet.collection.operator.export import read_answers, write_answers
 from privet.collection.simulation import simulated_answers
 from privet.collection.study import Study

@@ -2,7 +2,7 @@
 
 import pytest
 
-from privet.collection import limits
+from privet.collection.server import limits
 from privet.collection.server.limits import RateLimit
 
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated_studies import make_study, simulated
 
-from privet.collection import writer as module
 from privet.collection.answers import AnswerFormat
+from privet.collection.server import writer as module
 from privet.collection.server.store import Outcome, Store
 from privet.collection.server.writer import Busy, GroupWriter
 from privet.errors import InvalidReports

@@ -12,7 +12,7 @@ from privet.evaluation.central import measure_central
 from privet.privacy.accounting import node_level
 from privet.reproduction.figures.overlap import OverlappingHeterPoisson, overlap_epsilon, overlap_step
 from privet.systems import HeterPoisson
-from privet.systems.central.training_view import HeldGraph
+from privet.systems.central._training_view import HeldGraph
 
 
 def hockey_sticks(sigma: float, q: float, degree: int, p: float, epsilon: float) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from privet.data import Graph, social_graph
 from privet.errors import InvalidData, InvalidParameter
 from privet.evaluation.central import embedding_bound, measure_precision
 from privet.mechanisms import SeededBits
-from privet.mechanisms.gaussian import analytic_sigma
+from privet.mechanisms.analytic_gaussian import analytic_sigma
 from privet.reproduction.figures.private_embedding import embeddings
 from privet.systems import GAP, HeterPoisson
 

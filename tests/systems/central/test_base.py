@@ -15,11 +15,11 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits, SystemBits
 from privet.privacy import Unit
 from privet.systems import CENTRAL_SYSTEMS
-from privet.systems.central.base import CentralSystem
+from privet.systems.central._base import CentralSystem
+from privet.systems.central._training_view import HeldGraph, standardised
 from privet.systems.central.heterpoisson import HeterPoisson
 from privet.systems.central.node_baselines import GAP, NDP
 from privet.systems.central.smoothed_mlp import PrivateMLP, SmoothedMLP
-from privet.systems.central.training_view import HeldGraph, standardised
 
 ALARM = 1e-6
 SYSTEMS = [HeterPoisson, PrivateMLP, SmoothedMLP]

@@ -15,8 +15,8 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms import SeededBits
 from privet.models.clipping import clipped_gradient
+from privet.systems.central._training_view import HeldGraph, standardised
 from privet.systems.central.heterpoisson import HeterPoisson
-from privet.systems.central.training_view import HeldGraph, standardised
 
 BACKBONES = ["gcn", "gin", "sage"]
 

@@ -15,10 +15,10 @@ from torch.nn.functional import cross_entropy
 from privet.data import Graph, Schema, Split, social_graph, split_nodes
 from privet.errors import InvalidParameter
 from privet.models.clipping import clipped_gradient
-from privet.systems.central.base import CentralSystem
+from privet.systems.central._base import CentralSystem
+from privet.systems.central._training_view import HeldGraph
 from privet.systems.central.node_baselines import GAP, NDP, bounded_listeners
 from privet.systems.central.smoothed_mlp import PrivateMLP
-from privet.systems.central.training_view import HeldGraph
 
 
 def random_graph(rng: np.random.Generator, nodes: int) -> Graph:

@@ -11,7 +11,7 @@ from privet.errors import InvalidData
 from privet.mechanisms import SeededBits
 from privet.models import roc_auc
 from privet.systems import LinkFitted, PrivGE
-from privet.systems.local.privge_links import LinkTask, hidden_edges
+from privet.systems.local._privge_links import LinkTask, hidden_edges
 
 SYSTEM = PrivGE(num_layers=1, hidden_channels=16, weight_decay=0.0, scale=0.3, max_epochs=4, folds=2)
 

@@ -19,8 +19,8 @@ from privet.mechanisms import AdjacencyResponse, SeededBits
 from privet.models import GNN, seeded
 from privet.systems import Fitted, Solitude
 from privet.systems.controls import features_only, label_propagation, non_private, structure_only
+from privet.systems.local._solitude_network import SolitudeNetwork
 from privet.systems.local.solitude import count_noise
-from privet.systems.local.solitude_network import SolitudeNetwork
 
 CALIBRATIONS = ("bayesian", "none", "published")
 

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from privet.auditing import audit
 from privet.errors import InvalidParameter
 from privet.mechanisms import AnalyticGaussian
-from privet.mechanisms.gaussian import analytic_sigma
+from privet.mechanisms.analytic_gaussian import analytic_sigma
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-4), (1.0, 1e-5), (4.0, 1e-9)])

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from privet.data import Schema
 from privet.errors import InvalidParameter, InvalidReports
-from privet.mechanisms.affine import AffineFeatures
-from privet.mechanisms.base import Distribution, Mechanism, check_count, product_distribution
+from privet.mechanisms.core.affine import AffineFeatures
+from privet.mechanisms.core.base import Distribution, Mechanism, check_count, product_distribution
+from privet.mechanisms.core.reports import Reports
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.sampling import as_matrix, gather, sample_coordinates, unit_positions
-from privet.mechanisms.reports import Reports
 from privet.privacy import Guarantee, Unit
 from privet.privacy.guarantee import check_epsilon
 

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.mechanisms.base import Distribution, check_count
-from privet.mechanisms.coordinates import CoordinateMechanism
+from privet.mechanisms.core.base import Distribution, check_count
+from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.mechanisms.primitives.bits import WORD_RESOLUTION, Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 from privet.mechanisms.primitives.sampling import randomized_rounding, rounding_thresholds

@@ -28,7 +28,7 @@ from privet.models.private_training import Batch, Optimizer, PrivateSteps, train
 from privet.privacy import Guarantee, Unit
 from privet.privacy.accounting import node_level
 from privet.privacy.guarantee import ADJACENCY
-from privet.systems.central.training_view import HeldGraph
+from privet.systems.central._training_view import HeldGraph
 from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
 

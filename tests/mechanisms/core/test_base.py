@@ -8,7 +8,7 @@ import pytest
 
 from privet.errors import InvalidParameter
 from privet.mechanisms import MultiBit
-from privet.mechanisms.base import check_count, product_distribution
+from privet.mechanisms.core.base import check_count, product_distribution
 
 
 def test_independent_symbols_multiply() -> None:

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
-from privet.mechanisms.affine import AffineFeatures
-from privet.mechanisms.base import Distribution, Mechanism, check_count
+from privet.mechanisms.core.affine import AffineFeatures
+from privet.mechanisms.core.base import Distribution, Mechanism, check_count
+from privet.mechanisms.core.reports import Reports
 from privet.mechanisms.laplace import discrete_laplace
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import exp_enclosure
-from privet.mechanisms.reports import Reports
 from privet.privacy import Guarantee, Unit
 from privet.privacy.guarantee import check_epsilon
 

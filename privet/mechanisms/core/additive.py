@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.mechanisms.base import Distribution, Enclosure
-from privet.mechanisms.coordinates import CoordinateMechanism
+from privet.mechanisms.core.base import Distribution, Enclosure
+from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.mechanisms.primitives.bits import WORD_RESOLUTION, Bits
 from privet.mechanisms.primitives.sampling import randomized_rounding, rounding_thresholds
 

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.mechanisms.base import Distribution
-from privet.mechanisms.coordinates import CoordinateMechanism
+from privet.mechanisms.core.base import Distribution
+from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 

@@ -15,12 +15,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
-from privet.mechanisms.affine import AffineFeatures
-from privet.mechanisms.base import Distribution, Mechanism, check_count
+from privet.mechanisms.core.affine import AffineFeatures
+from privet.mechanisms.core.base import Distribution, Mechanism, check_count
+from privet.mechanisms.core.reports import NeighbourReports
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 from privet.mechanisms.primitives.sparse_bits import bernoulli_positions
-from privet.mechanisms.reports import NeighbourReports
 from privet.privacy import Guarantee, Unit
 from privet.privacy.guarantee import check_epsilon
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InvalidParameter
-from privet.mechanisms.affine import AffineFeatures
+from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.primitives.bits import Bits
 from privet.privacy import Guarantee
 

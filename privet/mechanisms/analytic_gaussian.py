@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from privet.errors import InvalidParameter
-from privet.mechanisms.additive import AdditiveNoise
-from privet.mechanisms.base import Enclosure, check_count
+from privet.mechanisms.core.additive import AdditiveNoise
+from privet.mechanisms.core.base import Enclosure, check_count
 from privet.mechanisms.primitives.bits import Bits
 from privet.privacy import Guarantee, Unit
 

@@ -1,0 +1,1 @@
+"""What mechanisms are made of: the base class, reports, and the shapes that several of them share."""
