@@ -98,9 +98,9 @@ class FeatureBudget(_Document):
         """The mechanism for a schema's ranges or categories."""
         if self.mechanism == SampledResponse.name:
             sample = schema.dimension if self.sample is None else self.sample
-            return SampledResponse.for_schema(schema, self.epsilon, sample=sample, fill="none")
+            return SampledResponse.declare(schema, epsilon=self.epsilon, sample=sample, fill="none")
         extra = {} if self.delta is None else {"delta": self.delta}
-        built: Mechanism = _NUMERIC[self.mechanism].for_schema(schema, self.epsilon, sample=self.sample, **extra)
+        built: Mechanism = _NUMERIC[self.mechanism].declare(schema, epsilon=self.epsilon, sample=self.sample, **extra)
         return built
 
     @model_validator(mode="after")

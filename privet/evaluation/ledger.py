@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from privet.data import Graph
-from privet.mechanisms import RandomizedResponse
 from privet.privacy import Guarantee
-from privet.systems import AnySystem, Solitude, System
+from privet.systems import AnySystem, System
 
 __all__ = ["ledger"]
 
@@ -19,19 +18,7 @@ def ledger(system: AnySystem, graph: Graph) -> list[dict[str, Any]]:
     """
     if not isinstance(system, System):
         return [_training(system, graph.num_nodes)]
-    if graph.schema is None:
-        raise AssertionError("a graph without a schema promises nothing, so there was no run")
-    features = system.feature_mechanism(graph.schema)
-    entries = [_entry("features", features.name, features.guarantee())]
-    if system.epsilon_labels is not None:
-        labels = RandomizedResponse(epsilon=system.epsilon_labels, classes=graph.schema.classes)
-        entries.append(_entry("label", labels.name, labels.guarantee()))
-    if isinstance(system, Solitude) and system.epsilon_edges is not None:
-        lists, degrees = system.edge_mechanism(graph.num_nodes), system.degree_mechanism(graph.num_nodes)
-        entries.append(_entry("neighbour list", lists.name, lists.guarantee()))
-        if degrees is not None:
-            entries.append(_entry("length of the list", degrees.name, degrees.guarantee()))
-    return entries
+    return [line.to_dict() for line in system.release(graph).lines()]
 
 
 def _entry(part: str, mechanism: str, guarantee: Guarantee) -> dict[str, Any]:

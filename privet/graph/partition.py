@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 import numpy as np
 import pymetis
 import scipy.sparse as sp
@@ -13,7 +15,7 @@ from privet.graph.operators import GraphLike, adjacency_of
 __all__ = ["partition"]
 
 
-def partition(graph: GraphLike, parts: int, *, seed: int = 0) -> NDArray[np.int64]:
+def partition(graph: GraphLike, parts: int, *, seed: int | None = 0) -> NDArray[np.int64]:
     """The part, 0 .. parts - 1, of each node; the same seed gives the same parts.
 
     Directions, weights and self-loops are left aside. METIS balances the parts' sizes but may leave a part
@@ -32,5 +34,7 @@ def partition(graph: GraphLike, parts: int, *, seed: int = 0) -> NDArray[np.int6
     pairs = (either.row[between], either.col[between])
     undirected = sp.csr_array((np.ones(int(between.sum()), np.int8), pairs), shape=adjacency.shape)
     neighbours = pymetis.CSRAdjacency(undirected.indptr.astype(np.int64), undirected.indices.astype(np.int64))
-    _, membership = pymetis.part_graph(int(parts), neighbours, options=pymetis.Options(seed=int(seed)))
+    _, membership = pymetis.part_graph(
+        int(parts), neighbours, options=pymetis.Options(seed=secrets.randbits(31) if seed is None else int(seed))
+    )
     return np.asarray(membership, dtype=np.int64)

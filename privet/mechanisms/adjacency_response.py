@@ -14,14 +14,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from privet.errors import InvalidData, InvalidParameter, InvalidReports
+from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count
 from privet.mechanisms.core.reports import NeighbourReports
+from privet.mechanisms.core.shapes import ListShape
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 from privet.mechanisms.primitives.sparse_bits import bernoulli_positions
-from privet.privacy import Guarantee, Unit
+from privet.privacy import Guarantee
 from privet.privacy.guarantee import check_epsilon
 
 __all__ = ["AdjacencyResponse"]
@@ -39,6 +40,9 @@ class AdjacencyResponse(Mechanism):
     """
 
     name = "adjacency-response"
+    words = "each entry of the list of contacts is turned into its opposite with some probability"
+    implied = ("num_nodes",)
+    personal = True
     epsilon: float
     num_nodes: int
     one_sided: bool = False
@@ -59,11 +63,6 @@ class AdjacencyResponse(Mechanism):
         """q, the probability that a bit is flipped."""
         return self.odds.low / self.odds.total
 
-    @property
-    def relationship_epsilon(self) -> float:
-        """What one undirected relationship costs in all."""
-        return self.epsilon if self.one_sided else 2 * self.epsilon
-
     def expected_entries(self, num_bits: int, num_ones: int) -> float:
         """How many neighbours are reported in all, on average."""
         return num_ones * (1 - self.flip) + (num_bits - num_ones) * self.flip
@@ -78,7 +77,7 @@ class AdjacencyResponse(Mechanism):
         """
         users = None if users is None else self._users(users)
         starts = self._starts(np.arange(self.num_nodes) if users is None else users)
-        self._check_size(int(starts[-1]), max_entries)
+        self.check_size(max_entries, int(starts[-1]))
         rows, columns, ids = self._entries(values, users)
         # The lists are laid end to end as one stream of bits; what is reported is the true ones XOR the flips.
         true = starts[rows] + self._rank(ids[rows], columns)
@@ -89,18 +88,24 @@ class AdjacencyResponse(Mechanism):
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(ids)))])
         return NeighbourReports(self.num_nodes, indptr, neighbours.astype(np.int32), users)
 
-    def validate(self, reports: NeighbourReports) -> NeighbourReports:
-        """The reports, if this mechanism could have sent every one of them."""
-        if reports.num_nodes != self.num_nodes:
-            raise InvalidReports("neighbour reports", f"about {self.num_nodes} nodes", reports.num_nodes)
+    @property
+    def shape(self) -> ListShape:
+        """A list of other nodes."""
+        return ListShape(self.num_nodes)
+
+    def possible(self, reports: NeighbourReports) -> NDArray[np.bool_]:
+        """Tell which rows list only nodes that are asked about."""
+        fine = np.ones(len(reports), dtype=np.bool_)
         if self.one_sided:
             ids = np.arange(len(reports)) if reports.users is None else reports.users
             row = np.repeat(np.arange(len(reports)), np.diff(reports.indptr))
-            backward = reports.indices < ids[row]
-            if backward.any():
-                found = f"a smaller id in row {int(row[np.argmax(backward)])}"
-                raise InvalidReports("one-sided neighbour reports", "of larger ids only", found)
-        return reports
+            fine[row[reports.indices < ids[row]]] = False
+        return fine
+
+    def sends(self) -> str:
+        """Tell whom the list is about, and how often an entry is wrong."""
+        about = "people of larger id" if self.one_sided else "all other people"
+        return f"a list about {about}, each entry wrong with {self.flip:.2%} probability"
 
     def estimate(self, reports: NeighbourReports) -> AffineFeatures:
         """(bit - q) / (1 - 2q), unbiased for every bit that was asked; an N x N matrix in sparse form."""
@@ -110,14 +115,7 @@ class AdjacencyResponse(Mechanism):
 
     def guarantee(self) -> Guarantee:
         """epsilon for one bit of one list."""
-        return Guarantee.local(Unit.NEIGHBOUR_BIT, self.epsilon, unprotected=self.unprotected(self.epsilon))
-
-    def unprotected(self, epsilon: float) -> tuple[str, ...]:
-        """What a guarantee of ``epsilon`` for one bit leaves open: above all what a whole relationship costs."""
-        once = f"a relationship is reported once, by the endpoint of smaller id, and costs this epsilon: {epsilon:g}"
-        both = f"a relationship is reported by both endpoints and costs twice this epsilon of one list: {2 * epsilon:g}"
-        several = "several relationships of one person at once, which cost their sum: k of them cost k times as much"
-        return ("that the user took part", once if self.one_sided else both, several)
+        return Guarantee.of_list_bit(self.epsilon, one_sided=self.one_sided)
 
     def log_likelihood(self, reports: NeighbourReports, values: Any) -> NDArray[np.float64]:
         """flips log q + (bits - flips) log (1 - q) of each list."""
@@ -206,7 +204,10 @@ class AdjacencyResponse(Mechanism):
     def _unrank(self, user: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.int64]:
         return rank + user + 1 if self.one_sided else rank + (rank >= user)
 
-    def _check_size(self, num_bits: int, max_entries: int) -> None:
+    def check_size(self, max_entries: int, num_bits: int | None = None) -> None:
+        """Refuse more than ``max_entries`` expected flips, by public numbers only."""
+        everybody = self.num_nodes * (self.num_nodes - 1) // (2 if self.one_sided else 1)
+        num_bits = everybody if num_bits is None else num_bits
         expected = num_bits * self.flip
         if expected <= max_entries:
             return

@@ -45,6 +45,7 @@ class AnalyticGaussian(AdditiveNoise):
     """
 
     name = "analytic-gaussian"
+    words = "random noise of the normal distribution is added to each feature"
     delta: float
     steps: int | None = None
 

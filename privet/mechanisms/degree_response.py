@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.errors import InvalidData, InvalidParameter, InvalidReports
+from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count
 from privet.mechanisms.core.reports import Reports
+from privet.mechanisms.core.shapes import SymbolShape
 from privet.mechanisms.laplace import discrete_laplace
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import exp_enclosure
-from privet.privacy import Guarantee, Unit
+from privet.privacy import Guarantee
 from privet.privacy.guarantee import check_epsilon
 
 __all__ = ["DegreeResponse"]
@@ -39,6 +40,8 @@ class DegreeResponse(Mechanism):
     """
 
     name = "degree-response"
+    words = "random noise is added to the number of contacts"
+    implied = ("num_nodes",)
     epsilon: float
     num_nodes: int
     one_sided: bool = False
@@ -79,21 +82,27 @@ class DegreeResponse(Mechanism):
         noisy = self.steps * degrees + discrete_laplace(self.scale, degrees.shape, bits)
         return Reports(1, np.clip(noisy, self.smallest_symbol, self.largest_symbol)[:, None])
 
+    @property
+    def shape(self) -> SymbolShape:
+        """One symbol."""
+        return SymbolShape(1, 1, np.dtype(np.int64))
+
+    def possible(self, reports: Reports) -> NDArray[np.bool_]:
+        """Tell which rows lie between the smallest and the largest symbol."""
+        symbols = reports.symbols[:, 0]
+        return np.asarray((symbols >= self.smallest_symbol) & (symbols <= self.largest_symbol))
+
     def estimate(self, reports: Reports) -> AffineFeatures:
         """symbol / steps, unbiased up to the clipping."""
-        outside = (reports.symbols < self.smallest_symbol) | (reports.symbols > self.largest_symbol)
-        if reports.dimension != 1 or outside.any():
-            expected = f"one symbol from {self.smallest_symbol} to {self.largest_symbol} a user"
-            found = f"another in row {int(outside.any(axis=1).argmax())}"
-            raise InvalidReports("degree reports", expected, found)
-        return AffineFeatures(reports.to_sparse(), np.array([1 / self.steps]), np.zeros(1))
+        return AffineFeatures(self.validate(reports).to_sparse(), np.array([1 / self.steps]), np.zeros(1))
 
     def guarantee(self) -> Guarantee:
         """epsilon for one bit of one list."""
-        both = f"a relationship is counted by both endpoints, which costs twice this epsilon: {2 * self.epsilon:g}"
-        once = f"a relationship is counted once, by the endpoint of smaller id, which costs {self.epsilon:g}"
-        unprotected = ("that the user took part", once if self.one_sided else both)
-        return Guarantee.local(Unit.NEIGHBOUR_BIT, self.epsilon, unprotected=unprotected)
+        return Guarantee.of_list_bit(self.epsilon, one_sided=self.one_sided)
+
+    def sends(self) -> str:
+        """Tell how large the noise is."""
+        return f"their number plus noise of about {math.sqrt(2) * self.scale / self.steps:.3g} either way"
 
     def log_likelihood(self, reports: Reports, values: Any) -> NDArray[np.float64]:
         """log((1 - g) / (1 + g)) - |k| / scale with g = exp(-1 / scale); the ends hold the whole tail."""

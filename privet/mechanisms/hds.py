@@ -26,6 +26,10 @@ class HDS(SlidingWindow):
     """
 
     name = "hds"
+    words = (
+        "a few features are drawn at random, and each is answered with a number near the true one or, with "
+        "some probability, anywhere in its range"
+    )
 
     def _best_sample(self) -> int:
         return 1

@@ -36,6 +36,7 @@ class Laplace(AdditiveNoise):
     """
 
     name = "laplace"
+    words = "random noise of the Laplace distribution is added to each feature"
     steps: int = 1 << 16
 
     def _prepare(self) -> None:

@@ -33,6 +33,7 @@ class MultiBit(CoordinateMechanism):
     """
 
     name = "multi-bit"
+    words = "a few features are drawn at random, and each is answered with one randomised bit"
 
     @cached_property
     def odds(self) -> Odds:

@@ -22,6 +22,10 @@ class Piecewise(SlidingWindow):
     """
 
     name = "piecewise"
+    words = (
+        "a few features are drawn at random, and each is answered with a number that is more likely near the "
+        "true one than elsewhere"
+    )
 
     def _best_sample(self) -> int:
         return int(self.epsilon / 2.5)

@@ -13,10 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from privet.errors import InvalidData, InvalidReports
+from privet.errors import InvalidData
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count
 from privet.mechanisms.core.reports import Reports
+from privet.mechanisms.core.shapes import SymbolShape
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 from privet.privacy import Guarantee, Unit
@@ -39,6 +40,8 @@ class RandomizedResponse(Mechanism):
     """
 
     name = "randomized-response"
+    words = "the true class is answered with some probability, and otherwise another one"
+    implied = ("classes",)
     epsilon: float
     classes: int
 
@@ -79,17 +82,18 @@ class RandomizedResponse(Mechanism):
         reported = answer(labels, np.int64(self.classes), self.odds.high, self.odds.low, bits)
         return Reports(1, reported[:, None].astype(self.symbol_dtype))
 
-    def validate(self, reports: Reports) -> Reports:
-        """The reports, if every one names a class."""
-        if reports.dimension != 1 or reports.indices is not None:
-            raise InvalidReports("label reports", "one symbol wide", reports.symbols.shape[1])
-        if reports.symbols.dtype != self.symbol_dtype:
-            raise InvalidReports("label reports", f"{self.symbol_dtype} symbols", reports.symbols.dtype)
-        strange = (reports.symbols[:, 0] < 0) | (reports.symbols[:, 0] >= self.classes)
-        if strange.any():
-            row = int(np.argmax(strange))
-            raise InvalidReports("label reports", f"classes in [0, {self.classes})", f"another in row {row}")
-        return reports
+    @property
+    def shape(self) -> SymbolShape:
+        """One symbol."""
+        return SymbolShape(1, 1, self.symbol_dtype)
+
+    def possible(self, reports: Reports) -> NDArray[np.bool_]:
+        """Tell which rows name a class."""
+        return np.asarray((reports.symbols[:, 0] >= 0) & (reports.symbols[:, 0] < self.classes))
+
+    def sends(self) -> str:
+        """Tell how often the truth is sent."""
+        return f"the true one with {self.keep:.0%} probability, otherwise another one"
 
     def estimate(self, reports: Reports) -> AffineFeatures:
         """The unbiased one-hot label of each user, N x c."""

@@ -8,17 +8,18 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from privet.data import Schema
-from privet.errors import InvalidData, InvalidParameter, InvalidReports
+from privet.data.population import Population
+from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count, product_distribution
 from privet.mechanisms.core.reports import Reports
+from privet.mechanisms.core.shapes import SymbolShape
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 from privet.mechanisms.primitives.sampling import as_matrix, gather, sample_coordinates, warn_if_outside
@@ -27,6 +28,8 @@ from privet.privacy import Guarantee, Unit
 from privet.privacy.guarantee import check_epsilon
 
 __all__ = ["SampledResponse"]
+
+Fill: TypeAlias = Literal["uniform", "none"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +49,15 @@ class SampledResponse(Mechanism):
     """
 
     name = "sampled-response"
+    words = (
+        "a few features are drawn at random, and each is answered truly with some probability and otherwise with "
+        "another of its categories"
+    )
+    implied = ("categories",)
     epsilon_per_feature: float
     categories: tuple[int, ...]
     sample: int
-    fill: Literal["uniform", "none"] = "uniform"
+    fill: Fill = "uniform"
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
@@ -65,13 +73,20 @@ class SampledResponse(Mechanism):
         _ = self._high
 
     @classmethod
-    def for_schema(cls, schema: Schema, epsilon: float, *, sample: int, **parameters: Any) -> SampledResponse:
-        """The mechanism for a categorical schema with a total (true) budget of ``epsilon``."""
-        count = check_count(sample, "sample", cls.__name__, 1, schema.dimension)
+    def declare(  # type: ignore[override]
+        cls, public: Any, *, epsilon: float, sample: int | None = None, fill: Fill = "none"
+    ) -> SampledResponse:
+        """Make the mechanism with a total (true) budget of ``epsilon`` for ``sample`` features, all by default."""
+        population = Population.of(public)
+        count = check_count(sample or population.dimension, "sample", cls.__name__, 1, population.dimension)
         share = check_epsilon(epsilon, cls.__name__) / count
         while count * share > epsilon:  # never more than was asked for, not even by rounding
             share = math.nextafter(share, 0.0)
-        return cls(epsilon_per_feature=share, categories=schema.categories, sample=sample, **parameters)
+        return cls(epsilon_per_feature=share, categories=population.categories, sample=count, fill=fill)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the total budget and what is sampled."""
+        return {"epsilon": self.epsilon, "sample": self.sample, "fill": self.fill}
 
     @property
     def dimension(self) -> int:
@@ -131,21 +146,21 @@ class SampledResponse(Mechanism):
         np.put_along_axis(symbols, chosen.astype(np.int64), answers, axis=1)
         return Reports(self.dimension, symbols.astype(self.symbol_dtype))
 
-    def validate(self, reports: Reports) -> Reports:
-        """The reports, if this mechanism could have sent every one of them."""
+    @property
+    def shape(self) -> SymbolShape:
+        """m symbols, or d where the others are filled in."""
         width = self.sample if self.fill == "none" else self.dimension
-        if reports.dimension != self.dimension or reports.symbols.shape[1] != width:
-            found = f"{reports.symbols.shape[1]} of {reports.dimension}"
-            raise InvalidReports("reports for SampledResponse", f"{width} of {self.dimension} features", found)
-        if reports.symbols.dtype != self.symbol_dtype or (reports.indices is None) != (width == self.dimension):
-            named = "without" if width == self.dimension else "with"
-            expected = f"{self.symbol_dtype} symbols {named} indices"
-            raise InvalidReports("reports for SampledResponse", expected, reports.symbols.dtype)
-        strange = ((reports.symbols < 0) | (reports.symbols >= self._counts[reports.coordinates])).any(axis=1)
-        if strange.any():
-            row = int(np.argmax(strange))
-            raise InvalidReports("reports for SampledResponse", "category codes", f"others in row {row}")
-        return reports
+        return SymbolShape(self.dimension, width, self.symbol_dtype)
+
+    def possible(self, reports: Reports) -> NDArray[np.bool_]:
+        """Tell which rows consist of category codes."""
+        return np.asarray(((reports.symbols >= 0) & (reports.symbols < self._counts[reports.coordinates])).all(axis=1))
+
+    def sends(self) -> str:
+        """Tell how many features a report is about."""
+        plural = "feature" if self.sample == 1 else "features"
+        drawn = "" if self.sample == self.dimension else f", drawn at random from {self.dimension}"
+        return f"one noisy symbol about {self.sample} {plural}{drawn}"
 
     def estimate(self, reports: Reports) -> AffineFeatures:
         """The unbiased one-hot code of each feature, side by side: N x sum(categories)."""

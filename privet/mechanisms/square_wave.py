@@ -15,6 +15,7 @@ class SquareWave(HDS):
     """HDS for a single value (PrivGE, Algorithm 1)."""
 
     name = "square-wave"
+    words = "the value is answered with a number near it or, with some probability, anywhere in the range"
     dimension: int = 1
 
     def _prepare(self) -> None:

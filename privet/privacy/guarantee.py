@@ -13,8 +13,11 @@ from operator import add
 from typing import Any, Literal
 
 from privet.errors import IncompatibleGuarantees, InvalidParameter
+from privet.privacy.rounding import at_most, odds_factor
 
 __all__ = ["Guarantee", "Unit", "compose", "joint"]
+
+_RELATIONSHIP = "one relationship costs an epsilon of"
 
 
 class Unit(StrEnum):
@@ -40,8 +43,16 @@ class Guarantee:
 
     Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] + delta for all adjacent x, x' and all sets S of outputs.
 
-    ``epsilon`` is what holds. Where a paper claims another figure for the same program it stands in
-    ``published_epsilon``, for comparison only. ``unprotected`` lists what an observer learns all the same.
+    Attributes:
+        model: "local" (the server is the adversary) or "central" (a holder is trusted).
+        unit: The thing that is protected.
+        adjacency: The pairs of inputs that an observer cannot tell apart.
+        epsilon: The bound that holds.
+        delta: The probability beside it, 0 by default.
+        published_epsilon: A paper's different claim for the same program, for comparison only.
+        unprotected: Sentences on what an observer learns all the same. Those that name a price are made from the
+            figures, so they stay true under composition.
+        relationship_epsilon: The price of one undirected relationship, where neighbour lists are reported.
 
     >>> one = Guarantee.local(Unit.LABEL, 1.0)
     >>> (one + one).epsilon
@@ -55,6 +66,7 @@ class Guarantee:
     delta: float = 0.0
     published_epsilon: float | None = None
     unprotected: tuple[str, ...] = ()
+    relationship_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         if self.model not in ("local", "central"):
@@ -67,13 +79,34 @@ class Guarantee:
             check_epsilon(self.published_epsilon, "Guarantee", name="published_epsilon", allow_zero=True)
         if not isinstance(self.delta, Real) or not 0 <= self.delta <= 1:
             raise InvalidParameter("delta", "Guarantee", "a number in [0, 1]", self.delta)
-        unprotected = (self.unprotected,) if isinstance(self.unprotected, str) else tuple(self.unprotected)
-        object.__setattr__(self, "unprotected", unprotected)
+        given = (self.unprotected,) if isinstance(self.unprotected, str) else tuple(self.unprotected)
+        kept = tuple(text for text in given if not text.startswith(_RELATIONSHIP))
+        object.__setattr__(self, "unprotected", kept + self._prices())
+
+    def _prices(self) -> tuple[str, ...]:
+        """Return the sentences on what relationships cost, which follow from the figures."""
+        if self.relationship_epsilon is None:
+            return ()
+        price = at_most(self.relationship_epsilon)
+        return (f"{_RELATIONSHIP} {price}; k relationships of one person at once cost k times as much",)
 
     @classmethod
     def local(cls, unit: Unit, epsilon: float, delta: float = 0.0, **rest: Any) -> Guarantee:
         """What a device promises its owner: the server is the adversary."""
         return cls("local", unit, ADJACENCY[unit], epsilon, delta, **rest)
+
+    @classmethod
+    def of_list_bit(cls, epsilon: float, *, one_sided: bool) -> Guarantee:
+        """Return the promise of a report about a neighbour list.
+
+        Args:
+            epsilon: The budget of one bit of one list.
+            one_sided: True if each pair is reported by one of its two ends only; otherwise a relationship costs twice
+                as much as a bit.
+        """
+        price = epsilon if one_sided else 2 * epsilon
+        taken = ("that the user took part",)
+        return cls.local(Unit.NEIGHBOUR_BIT, epsilon, unprotected=taken, relationship_epsilon=price)
 
     def __add__(self, other: Guarantee) -> Guarantee:
         """Sequential composition within one unit: epsilons and deltas add (rounded up, never down)."""
@@ -91,14 +124,14 @@ class Guarantee:
 
     def in_words(self) -> str:
         """One sentence for the person whose data it is; the factor is rounded up."""
-        factor = _round_up(self.odds()) if math.isfinite(self.odds()) else f"e^{self.epsilon:g}"
+        factor = odds_factor(self.epsilon)
         seen = "report" if self.model == "local" else "released model"
         if not self.delta:
             return f"An observer of the {seen} can multiply their odds about the {self.unit} by at most {factor}."
         other = "without the node" if self.unit == Unit.NODE else f"with another {self.unit}"
         return (
             f"Whatever an observer looks for in the {seen} is at most {factor} times as likely as it would be {other}, "
-            f"plus {self.delta:.3g}."
+            f"plus {at_most(self.delta, 3)}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,6 +189,7 @@ def _sum(guarantees: Iterable[Guarantee], unit: str, adjacency: str) -> Guarante
     if any(g.published_epsilon is not None for g in parts):
         published = math.fsum(g.epsilon if g.published_epsilon is None else g.published_epsilon for g in parts)
     unprotected = tuple(dict.fromkeys(text for g in parts for text in g.unprotected))
+    prices = [g.relationship_epsilon for g in parts if g.relationship_epsilon is not None]
     return replace(
         parts[0],
         unit=unit,
@@ -164,13 +198,8 @@ def _sum(guarantees: Iterable[Guarantee], unit: str, adjacency: str) -> Guarante
         delta=min(1.0, sum_up([g.delta for g in parts])),
         published_epsilon=published,
         unprotected=unprotected,
+        relationship_epsilon=sum_up(prices) if prices else None,
     )
-
-
-def _round_up(value: float) -> str:
-    """Three significant digits, never less than the value."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return f"{math.ceil(value / unit - 1e-9) * unit:.6g}"
 
 
 def sum_up(values: list[float]) -> float:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from decimal import ROUND_CEILING, Context
 from typing import Any
 
-__all__ = ["as_markdown", "as_text", "at_most", "paragraphs"]
+from privet.privacy.rounding import at_most
+
+__all__ = ["as_markdown", "as_text", "paragraphs"]
 
 Section = tuple[str, list[str], list[str]]
 """A heading, paragraphs, and the points of a list behind them."""
@@ -79,16 +80,6 @@ def as_markdown(document: Mapping[str, Any]) -> str:
         parts += [f"## {heading}", *map(_plain, texts)]
         parts += ["\n".join(f"- {_plain(point)}" for point in points)] if points else []
     return "\n\n".join(parts) + "\n"
-
-
-def at_most(figure: float, digits: int = 4) -> str:
-    """So many digits, never less than the figure.
-
-    >>> at_most(0.90191), at_most(2.0), at_most(0.00087912)
-    ('0.902', '2', '0.0008792')
-    """
-    rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(float(figure)))
-    return f"{float(rounded):g}"
 
 
 def _subject(document: Mapping[str, Any]) -> str:

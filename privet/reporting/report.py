@@ -14,7 +14,8 @@ from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.evaluation.tasks import KIND_TITLES
 from privet.evaluation.verdict import confidence_margin
 from privet.privacy import Guarantee
-from privet.privacy.prose import MECHANISM_WORDS, at_most
+from privet.privacy.prose import MECHANISM_WORDS
+from privet.privacy.rounding import at_most
 from privet.privacy.statement import statement
 from privet.reporting.figures import (
     DECIDING,

@@ -2,11 +2,12 @@
 
 from typing import TypeAlias
 
-from privet.systems.base import Collected, System
+from privet.systems.base import LocalSystem, UnsuitableRelease
 from privet.systems.central._base import CentralSystem
 from privet.systems.central.heterpoisson import HeterPoisson
 from privet.systems.central.node_baselines import GAP, NDP
 from privet.systems.central.smoothed_mlp import PrivateMLP, SmoothedMLP
+from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._privge_links import LinkFitted
 from privet.systems.local.lpgnn import LPGNN
@@ -14,9 +15,10 @@ from privet.systems.local.privge import PrivGE
 from privet.systems.local.rgnn import RGNN
 from privet.systems.local.solitude import Solitude
 
-AnySystem: TypeAlias = System | CentralSystem
+System = LocalSystem
+AnySystem: TypeAlias = LocalSystem | CentralSystem
 
-SYSTEMS: dict[str, type[System]] = {system.name: system for system in (LPGNN, PrivGE, RGNN, Solitude)}
+SYSTEMS: dict[str, type[LocalSystem]] = {system.name: system for system in (LPGNN, PrivGE, RGNN, Solitude)}
 """Every system by the name that the command line uses."""
 
 CENTRAL_SYSTEMS: dict[str, type[CentralSystem]] = {s.name: s for s in (HeterPoisson, PrivateMLP, SmoothedMLP, NDP, GAP)}
@@ -35,9 +37,11 @@ __all__ = [
     "Fitted",
     "HeterPoisson",
     "LinkFitted",
+    "LocalSystem",
     "PrivGE",
     "PrivateMLP",
     "SmoothedMLP",
     "Solitude",
     "System",
+    "UnsuitableRelease",
 ]

@@ -18,7 +18,8 @@ from privet.graph import LazyFeatures, gcn_operator
 from privet.mechanisms import AffineFeatures, Bits, SampledResponse
 from privet.models import MLP, TrainingSettings, seeded, train
 from privet.privacy import Guarantee
-from privet.systems.base import Collected, System
+from privet.systems.base import LocalSystem as System
+from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 
 __all__ = [
@@ -44,23 +45,24 @@ def structure_only(system: System, graph: Graph, bits: Bits, *, progress: bool =
     return system.fit(system.collect(without_information(graph), bits), progress=progress)
 
 
-def shuffled_reports(collected: Collected, seed: int) -> Collected:
+def shuffled_reports(collected: Collected, seed: int | None) -> Collected:
     """The same feature reports, dealt to the respondents at random: what the server holds if they say nothing of whom.
 
     It stands for ``structure_only`` where nobody has the raw data. Labels, lists and who answered stay as they are.
     """
-    order = np.random.default_rng(seed).permutation(len(collected.features))
-    return replace(collected, features=collected.features.take(order))
+    features = collected.answers["features"]
+    order = np.random.default_rng(seed).permutation(len(features))
+    return replace(collected, answers=collected.answers.with_part("features", features.dealt(order)))
 
 
-def label_propagation(collected: Collected) -> Fitted:
+def label_propagation(collected: Collected, topology: Graph | None = None) -> Fitted:
     """F <- a P F + (1 - a) Y with P the GCN operator, from the training labels that the server sees.
 
     The number of hops and a are chosen by the validation labels that the server sees (noisy ones if they are private).
     """
     labels = collected.seen_labels()
     classes = collected.schema.classes
-    operator = gcn_operator(collected.graph, self_loops=True)
+    operator = gcn_operator(collected.topology if topology is None else topology, self_loops=True)
     start = torch.zeros(len(labels), classes)
     known = np.flatnonzero(collected.train & (labels >= 0))
     start[known, labels[known]] = 1.0
@@ -77,22 +79,24 @@ def label_propagation(collected: Collected) -> Fitted:
             if found > best_score:
                 best_score, best_scores, best_choice = found, scores, {"hops": hop, "weight": weight}
     shares = best_scores / best_scores.sum(dim=1, keepdim=True).clamp_min(1e-12)
-    guarantee = None if collected.label_mechanism is None else collected.label_mechanism.guarantee()
+    guarantee = None if collected.label_response is None else collected.label_response.guarantee()
     return Fitted("label_propagation", guarantee, shares.numpy(), settings=best_choice, validation_score=best_score)
 
 
-def features_only(collected: Collected, *, seed: int = 0, hidden_channels: int = 16, max_epochs: int = 200) -> Fitted:
+def features_only(
+    collected: Collected, *, seed: int | None = 0, hidden_channels: int = 16, max_epochs: int = 200
+) -> Fitted:
     """A perceptron on the reports without the graph; private labels through the transition matrix (forward loss).
 
     It is trained on respondents; to it all others are alike, and get the prediction for the respondents' mean.
     """
     reported = collected.reported()
     features = LazyFeatures.from_affine(reported)
-    chosen = slice(None) if collected.respondents is None else collected.respondents
+    chosen = collected.answers["features"].users
     labels = torch.from_numpy(collected.seen_labels()[chosen])
     parts = [torch.from_numpy(part[chosen]) & (labels >= 0) for part in (collected.train, collected.validation)]
     classes = collected.schema.classes
-    response = collected.label_mechanism
+    response = collected.label_response
     transition = torch.eye(classes) if response is None else torch.from_numpy(response.transition).float()
     with seeded(seed):
         model = MLP(features.shape[1], hidden_channels, classes, dropout=0.5)
@@ -109,10 +113,10 @@ def features_only(collected: Collected, *, seed: int = 0, hidden_channels: int =
     )
     with torch.no_grad():
         probabilities = model(features).softmax(dim=1)
-        if collected.respondents is not None:
+        if len(chosen) < collected.num_nodes:
             mean = LazyFeatures.from_dense(torch.from_numpy(reported.mean()[None]).float())
-            everybody = model(mean).softmax(dim=1).repeat(collected.graph.num_nodes, 1)
-            probabilities = everybody.index_copy(0, torch.from_numpy(collected.respondents), probabilities)
+            everybody = model(mean).softmax(dim=1).repeat(collected.num_nodes, 1)
+            probabilities = everybody.index_copy(0, torch.from_numpy(chosen), probabilities)
     used = {"hidden_channels": hidden_channels, "max_epochs": max_epochs}
     return Fitted(
         "features_only", collected.guarantee(), probabilities.numpy(), settings=used, best_epoch=result.best_epoch
@@ -141,14 +145,14 @@ class _Raw(Collected):
     def reported(self) -> AffineFeatures:
         return self.raw
 
-    def guarantee(self) -> Guarantee | None:  # type: ignore[override]
+    def guarantee(self) -> Guarantee | None:
         return None
 
 
 def _raw_features(graph: Graph, collected: Collected) -> AffineFeatures:
     matrix = sp.csr_array(graph.features)
-    if isinstance(collected.feature_mechanism, SampledResponse):
-        matrix = _one_hot(matrix.toarray().astype(np.int64), np.array(collected.feature_mechanism.categories))
+    if isinstance(collected.mechanism("features"), SampledResponse):
+        matrix = _one_hot(matrix.toarray().astype(np.int64), np.array(collected.schema.categories))
     width = matrix.shape[1]
     return AffineFeatures(matrix, np.ones(width), np.zeros(width))
 

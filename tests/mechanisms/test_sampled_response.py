@@ -81,14 +81,14 @@ def test_likelihoods_clip_like_the_program() -> None:
 
 def test_a_split_budget_is_never_more_than_was_asked_for() -> None:
     for features in range(2, 40):
-        mechanism = SampledResponse.for_schema(Schema.categorical([2] * features), 0.1, sample=features)
+        mechanism = SampledResponse.declare(Schema.categorical([2] * features), 0.1, sample=features)
         assert 0.1 * (1 - 1e-12) < mechanism.epsilon <= 0.1
     with pytest.raises(InvalidParameter, match="'sample'"):
-        SampledResponse.for_schema(Schema.categorical([2]), 0.1, sample=0)
+        SampledResponse.declare(Schema.categorical([2]), 0.1, sample=0)
 
 
 def test_for_schema_splits_a_true_budget() -> None:
-    mechanism = SampledResponse.for_schema(Schema.categorical([2, 3, 2]), 1.0, sample=2)
+    mechanism = SampledResponse.declare(Schema.categorical([2, 3, 2]), 1.0, sample=2)
     assert mechanism.epsilon == 1.0
     assert mechanism.epsilon_per_feature == 0.5
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from privet.mechanisms import MECHANISMS
 from privet.privacy import Guarantee, Unit
-from privet.privacy.prose import MECHANISM_WORDS, UNIT_WORDS, as_markdown, as_text, at_most
+from privet.privacy.prose import MECHANISM_WORDS, UNIT_WORDS, as_markdown, as_text
+from privet.privacy.rounding import at_most
 from privet.privacy.statement import statement
 
 LEDGER = [{"part": "label", "mechanism": "randomized-response", "epsilon": 1.0, "delta": 0.0}]

@@ -18,7 +18,7 @@ class Nearest(System):
     name = "nearest"
 
     def feature_mechanism(self, schema: Schema) -> MultiBit:
-        return MultiBit.for_schema(schema, self.epsilon_features)
+        return MultiBit.declare(schema, epsilon=self.epsilon_features)
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         estimate = collected.estimate().dense()

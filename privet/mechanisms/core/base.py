@@ -1,4 +1,4 @@
-"""What every mechanism is: public parameters in a frozen object, data and randomness as call arguments."""
+"""The base class of every mechanism: public parameters in a frozen object, data and randomness as call arguments."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.errors import InvalidParameter
+from privet.data.population import Population
+from privet.errors import InvalidParameter, InvalidReports
 from privet.mechanisms.core.affine import AffineFeatures
+from privet.mechanisms.core.shapes import ListShape, SymbolShape
 from privet.mechanisms.primitives.bits import Bits
 from privet.privacy import Guarantee
 
@@ -26,59 +28,106 @@ Distribution: TypeAlias = dict[Hashable, Enclosure]
 
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
-    """A randomiser that runs on one user's device, and what the server can make of its reports.
+    """A randomiser that runs on one person's device, and what the server can make of its reports.
 
     Formal guarantee: for any two inputs x, x' adjacent in the sense of ``guarantee()`` and any set R of reports,
     Pr[perturb(x) in R] <= exp(epsilon) Pr[perturb(x') in R] + delta, where the probabilities are those of the
     *program*, as ``exact_distribution`` states them in rational numbers.
+
+    Attributes:
+        name: The word for it on the command line and in manifests.
+        words: A clause that tells a person how it randomises.
+        implied: The names of those fields that public facts about the population decide (see
+            :class:`~privet.data.population.Population`), such as "dimension"; the other fields are declared.
+        personal: True if a report depends on whose it is; ``perturb`` then takes ``users``.
     """
 
     name: ClassVar[str]
+    words: ClassVar[str] = "the answer is randomised"
+    implied: ClassVar[tuple[str, ...]] = ()
+    personal: ClassVar[bool] = False
+
+    @classmethod
+    def declare(cls, public: Any, **parameters: Any) -> Self:
+        """Make the mechanism for some people.
+
+        Args:
+            public: A Population, or anything that one can be read from: a Schema, a Graph, a Study.
+            **parameters: The fields that are not implied.
+        """
+        population = Population.of(public)
+        return cls(**{name: getattr(population, name) for name in cls.implied}, **parameters)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the declared fields: with the population's public facts they make this mechanism again."""
+        return {name: value for name, value in asdict(self).items() if name not in self.implied}
 
     @abstractmethod
     def perturb(self, values: Any, bits: Bits) -> Any:
-        """Each row's report, drawn with ``bits``: the only method that sees private values of real users."""
+        """Draw one report a row with ``bits``: the only method that sees private values of real people."""
 
     @abstractmethod
     def estimate(self, reports: Any) -> AffineFeatures:
-        """An unbiased estimate of what was perturbed, as an affine map of the sparse symbols."""
+        """Return an unbiased estimate of what was perturbed, as an affine map of the sparse symbols."""
 
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """What a device promises with these parameters."""
+        """Return what a device promises with these parameters."""
 
     @abstractmethod
     def log_likelihood(self, reports: Any, values: Any) -> NDArray[np.float64]:
-        """log Pr[report | value] of each row."""
+        """Return log Pr[report | value] of each row."""
 
     @abstractmethod
     def variance(self, values: Any) -> NDArray[np.float64]:
-        """The variance of each entry of :meth:`estimate`, given the true values."""
+        """Return the variance of each entry of :meth:`estimate`, given the true values."""
 
     @abstractmethod
     def exact_distribution(self, value: Any) -> Distribution:
-        """The program's output distribution for one user's value, by exact arithmetic. For small domains."""
+        """Return the program's output distribution for one value, by exact arithmetic. For small domains."""
 
     @property
     @abstractmethod
     def num_reports(self) -> int:
-        """How many different reports there are, so that an audit knows whether it can list them."""
+        """The number of different reports, so that an audit knows whether it can list them."""
 
     @abstractmethod
     def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
-        """Ordered pairs of adjacent values among which the likelihood ratio is largest. For small domains."""
+        """Yield ordered pairs of adjacent values among which the likelihood ratio is largest. For small domains."""
 
     @abstractmethod
     def report_key(self, reports: Any, row: int) -> Hashable:
-        """The key of one user's report in :meth:`exact_distribution`."""
+        """Return the key of one person's report in :meth:`exact_distribution`."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> SymbolShape | ListShape:
+        """The form of a report: how many symbols of which size. It fixes the bytes that are sent."""
+
+    @abstractmethod
+    def possible(self, reports: Any) -> NDArray[np.bool_]:
+        """Tell for each row whether this mechanism can send it; the reports' form was checked already."""
+
+    def validate(self, reports: Any) -> Any:
+        """Return the reports, if this mechanism could have sent every one of them."""
+        self.shape.check(reports, type(self).__name__)
+        strange = ~self.possible(reports)
+        if strange.any():
+            expected = "ones that it can send"
+            raise InvalidReports(f"reports for {type(self).__name__}", expected, f"another in row {strange.argmax()}")
+        return reports
+
+    def sends(self) -> str:
+        """Tell the owner of a device, in a clause, what a report holds."""
+        return self.words
 
     def to_dict(self) -> dict[str, Any]:
-        """The name and the public parameters, for JSON."""
+        """Return the name and all public parameters, for JSON."""
         return {"mechanism": self.name, **asdict(self)}
 
 
 def product_distribution(factors: list[Mapping[Hashable, Enclosure]]) -> Distribution:
-    """The distribution of independent symbols, keyed by their tuple."""
+    """Return the distribution of independent symbols, keyed by their tuple."""
     result: Distribution = {}
     for symbols in itertools.product(*(factor.items() for factor in factors)):
         lower, upper = Fraction(1), Fraction(1)
@@ -89,7 +138,7 @@ def product_distribution(factors: list[Mapping[Hashable, Enclosure]]) -> Distrib
 
 
 def check_count(value: object, name: str, owner: str, least: int, most: int | None = None) -> int:
-    """An integer parameter within its bounds, or one clear sentence."""
+    """Return an integer parameter that lies within its bounds, or raise one clear sentence."""
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if is_integer and least <= int(value) and (most is None or int(value) <= most):  # type: ignore[call-overload]
         return int(value)  # type: ignore[call-overload, no-any-return]

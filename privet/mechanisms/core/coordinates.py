@@ -9,16 +9,16 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from privet.data import Schema
-from privet.errors import InvalidParameter, InvalidReports
+from privet.errors import InvalidParameter
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count, product_distribution
 from privet.mechanisms.core.reports import Reports
+from privet.mechanisms.core.shapes import SymbolShape
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.sampling import as_matrix, gather, sample_coordinates, unit_positions
 from privet.privacy import Guarantee, Unit
@@ -41,6 +41,7 @@ class CoordinateMechanism(Mechanism):
     its symbols: there is no amplification by sampling for a vector whose coordinates may all differ.
     """
 
+    implied: ClassVar[tuple[str, ...]] = ("dimension", "low", "high")
     epsilon: float
     dimension: int
     low: float | tuple[float, ...]
@@ -63,12 +64,6 @@ class CoordinateMechanism(Mechanism):
         if self.sample is not None:
             object.__setattr__(self, "sample", check_count(self.sample, "sample", owner, 1, self.dimension))
         self._prepare()
-
-    @classmethod
-    def for_schema(cls, schema: Schema, epsilon: float, **parameters: Any) -> Self:
-        """The mechanism for a declared schema's ranges."""
-        low, high = tuple(schema.low.tolist()), tuple(schema.high.tolist())
-        return cls(epsilon=epsilon, dimension=schema.dimension, low=low, high=high, **parameters)
 
     @property
     def sampled(self) -> int:
@@ -138,22 +133,20 @@ class CoordinateMechanism(Mechanism):
         positions = unit_positions(matrix, coordinates, self._low, self._high)
         return Reports(self.dimension, self._draw(positions, bits).astype(self.symbol_dtype), coordinates)
 
-    def validate(self, reports: Reports) -> Reports:
-        """The reports, if this mechanism could have sent every one of them."""
-        owner = type(self).__name__
-        if reports.dimension != self.dimension or reports.symbols.shape[1] != self.sampled:
-            found = f"{reports.symbols.shape[1]} of {reports.dimension}"
-            raise InvalidReports(f"reports for {owner}", f"{self.sampled} of {self.dimension} coordinates", found)
-        if reports.symbols.dtype != self.symbol_dtype or (reports.indices is None) != (self.sampled == self.dimension):
-            named = "without" if self.sampled == self.dimension else "with"
-            raise InvalidReports(
-                f"reports for {owner}", f"{self.symbol_dtype} symbols {named} indices", reports.symbols.dtype
-            )
-        strange = ~self.in_alphabet(reports.symbols).all(axis=1)
-        if strange.any():
-            row = int(np.argmax(strange))
-            raise InvalidReports(f"reports for {owner}", "symbols of its alphabet", f"others in row {row}")
-        return reports
+    @property
+    def shape(self) -> SymbolShape:
+        """m of d symbols."""
+        return SymbolShape(self.dimension, self.sampled, self.symbol_dtype)
+
+    def possible(self, reports: Reports) -> NDArray[np.bool_]:
+        """Tell which rows consist of symbols of the alphabet."""
+        return np.asarray(self.in_alphabet(reports.symbols).all(axis=1))
+
+    def sends(self) -> str:
+        """Tell how many features a report is about."""
+        plural = "feature" if self.sampled == 1 else "features"
+        drawn = "" if self.sampled == self.dimension else f", drawn at random from {self.dimension}"
+        return f"one noisy symbol about {self.sampled} {plural}{drawn}"
 
     def estimate(self, reports: Reports) -> AffineFeatures:
         """x', unbiased; a coordinate that was not sampled is at the middle of its range."""

@@ -127,6 +127,8 @@ class NeighbourReports:
             self.users.shape != (rows,) or (rows and not 0 <= self.users.min() <= self.users.max() < self.num_nodes)
         ):
             raise InvalidReports("neighbour reports' users", f"{rows} node ids below {self.num_nodes}", "other ids")
+        if self.users is not None and np.array_equal(self.users, np.arange(self.num_nodes)):
+            object.__setattr__(self, "users", None)
         row = np.repeat(np.arange(rows), np.diff(self.indptr))
         ids = np.arange(rows) if self.users is None else self.users
         descends = np.zeros(len(self.indices), dtype=bool)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 
 from privet.data import Graph
+from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.evaluation.measure import Measurement
 from privet.graph import Operator, gcn_operator, mean_operator
@@ -34,7 +35,7 @@ def measure_estimation(kind: str, system: System, graph: Graph, seed: int) -> Me
             system = replace(system, mechanism="one-bit")
         case "analytic_gaussian":
             system = replace(system, mechanism="analytic-gaussian")
-    mechanism = system.feature_mechanism(graph.schema)
+    mechanism = system.feature_mechanism(Population.of(graph))
     estimate = mechanism.estimate(mechanism.perturb(graph.features, SeededBits(seed)))
     make = mean_operator if kind == "mean_aggregator" else gcn_operator
     error = aggregation_error(estimate, graph, make(graph, self_loops=False))

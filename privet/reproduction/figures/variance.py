@@ -32,13 +32,13 @@ def worst_variance(kind: str, schema: Schema, epsilon: float) -> float:
     values = np.linspace(schema.low, schema.high, 401)
     match kind:
         case "private" | "square_wave_unbiased":
-            wave = SquareWave.for_schema(schema, epsilon)
+            wave = SquareWave.declare(schema, epsilon=epsilon)
             shrunk = wave.slope / wave.steps if kind == "private" else 1.0
             return float(wave.variance(values).max()) * shrunk**2
         case "piecewise":
-            return float(Piecewise.for_schema(schema, epsilon).variance(values).max())
+            return float(Piecewise.declare(schema, epsilon=epsilon).variance(values).max())
         case "multi_bit":
-            return float(MultiBit.for_schema(schema, epsilon, sample=1).variance(values).max())
+            return float(MultiBit.declare(schema, epsilon=epsilon, sample=1).variance(values).max())
         case "laplace":
-            return float(Laplace.for_schema(schema, epsilon).variance(values).max())
+            return float(Laplace.declare(schema, epsilon=epsilon).variance(values).max())
     raise InvalidParameter("kind", "worst_variance", "one of " + ", ".join(VARIANCE_KINDS), kind)

@@ -22,7 +22,7 @@ from privet.data import Links
 from privet.errors import InvalidData
 from privet.graph import LazyFeatures
 from privet.models import MLP, Edges, HadamardLinkScorer, pairwise_loss, roc_auc, seeded, train
-from privet.systems.base import Collected
+from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class LinkTask:
     validation: Links
 
     def __post_init__(self) -> None:
-        adjacency = self.collected.graph.adjacency
+        adjacency = self.collected.topology.adjacency
         absent = ~_stored(adjacency, self.train.edges)
         if absent.any():
             where = f"training edge {int(np.argmax(absent))}"
@@ -92,7 +92,7 @@ class LinkTask:
 
     def fit(self, progress: bool = False) -> LinkFitted:
         """Train on every fold in turn, choose the epoch by the validation links' AUC over all training edges."""
-        system, topology = self.system, self.collected.graph.adjacency
+        system, topology = self.system, self.collected.topology.adjacency
         whole = self._ready(topology)
         folds = [self._fold(topology, part) for part in self._parts()]
         held_out = self._pairs(self.validation.edges), self._pairs(self.validation.non_edges)
@@ -138,7 +138,7 @@ class LinkTask:
         return np.array_split(order, self.system.folds)
 
     def _pairs(self, pairs: NDArray[np.int64]) -> Edges:
-        return Edges.from_pairs(torch.from_numpy(pairs), self.collected.graph.num_nodes)
+        return Edges.from_pairs(torch.from_numpy(pairs), self.collected.num_nodes)
 
 
 def hidden_edges(adjacency: sp.csr_array, edges: NDArray[np.int64]) -> sp.csr_array:

@@ -16,7 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from privet.data import Graph, Schema
+from privet.data import Graph
+from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.estimation.labels import (
     MajorityLabels,
@@ -29,8 +30,9 @@ from privet.estimation.labels import (
 from privet.graph import LazyFeatures, Operator, gcn_operator, kprop, mean_operator
 from privet.mechanisms import AnalyticGaussian, Laplace, Mechanism, MultiBit
 from privet.models import GNN, Backbone, Propagation, TrainingResult, TrainingSettings, accuracy, seeded, shared, train
-from privet.systems.base import Collected, System
+from privet.systems.base import LocalSystem
 from privet.systems.checks import check_choices
+from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 
 __all__ = ["LPGNN", "KPropNetwork"]
@@ -48,7 +50,7 @@ _CHOICES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class LPGNN(System):
+class LPGNN(LocalSystem):
     """KProp over ``hops``, then layers of a ``backbone``; the network of least loss on validation nodes is kept.
 
     ``delta`` is the analytic Gaussian mechanism's alone. The probabilities of ``networks`` that differ in their initial
@@ -69,6 +71,7 @@ class LPGNN(System):
         "dropout": [0.0, 0.25, 0.5, 0.75],
     }
     mechanism: FeatureMechanism = "multi-bit"
+    sample: int | None = None
     delta: float = 1e-5
     hops: int = 8
     aggregator: Aggregator = "gcn"
@@ -100,26 +103,27 @@ class LPGNN(System):
             self._check_positive(epsilon_labels=self.epsilon_labels)
         self._training()  # checks the rest
 
-    def feature_mechanism(self, schema: Schema) -> Mechanism:
-        """Algorithm 1, or one of the mechanisms that the paper compares it with."""
+    def feature_mechanism(self, population: Population) -> Mechanism:
+        """Return Algorithm 1's multi-bit mechanism, or one of those that the paper compares it with."""
+        budget: dict[str, Any] = {"epsilon": self.epsilon_features, "sample": self.sample}
         match self.mechanism:
             case "multi-bit":
-                return MultiBit.for_schema(schema, self.epsilon_features)
+                return MultiBit.declare(population, **budget)
             case "one-bit":
-                return MultiBit.for_schema(schema, self.epsilon_features, sample=schema.dimension)
+                return MultiBit.declare(population, **budget | {"sample": population.dimension})
             case "laplace":
-                return Laplace.for_schema(schema, self.epsilon_features)
+                return Laplace.declare(population, **budget)
             case "analytic-gaussian":
-                return AnalyticGaussian.for_schema(schema, self.epsilon_features, delta=self.delta)
+                return AnalyticGaussian.declare(population, **budget, delta=self.delta)
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Algorithm 3 from line 5 on: rectify, propagate, train."""
         rectified = LazyFeatures.from_affine(collected.estimate())
-        x = kprop(rectified, self._aggregation(collected.graph), self.hops)
+        x = kprop(rectified, self._aggregation(collected.topology), self.hops)
         x = x.planned(self.hidden_channels, self.max_epochs)
         labels = self._supervision(collected)
         members = [self._train(x, collected, labels, seed, progress) for seed in self._seeds()]
-        operator = members[0][0].operator(collected.graph)
+        operator = members[0][0].operator(collected.topology)
         with torch.no_grad():
             probabilities = torch.stack([network(x, operator).softmax(1) for network, _ in members]).mean(0)
             embedding = torch.cat([network.embed(x) for network, _ in members], dim=1)
@@ -136,7 +140,7 @@ class LPGNN(System):
         )
 
     def _train(
-        self, x: LazyFeatures, collected: Collected, labels: Supervision, seed: int, progress: bool
+        self, x: LazyFeatures, collected: Collected, labels: Supervision, seed: int | None, progress: bool
     ) -> tuple[KPropNetwork, TrainingResult]:
         """The loop of Algorithm 3, for one network."""
         with seeded(seed):
@@ -149,8 +153,8 @@ class LPGNN(System):
                 dropout=self.dropout,
                 batch_norm=self.batch_norm,
             )
-        operator = network.operator(collected.graph)
-        nothing_held_out = collected.private_labels and self.validation_reports
+        operator = network.operator(collected.topology)
+        nothing_held_out = collected.label_response is not None and self.validation_reports
         epochs = count()
 
         def score(model: KPropNetwork) -> float:
@@ -160,7 +164,7 @@ class LPGNN(System):
         result = train(network, lambda model: labels.loss(model(x, operator)), score, self._training(seed, progress))
         return network, result
 
-    def _seeds(self) -> list[int]:
+    def _seeds(self) -> list[int | None]:
         """One seed a network, the first of them the system's own."""
         others = np.random.SeedSequence(self.seed).generate_state(self.networks - 1)
         return [self.seed, *(int(other) for other in others)]
@@ -169,7 +173,7 @@ class LPGNN(System):
         make = gcn_operator if self.aggregator == "gcn" else mean_operator
         return make(graph, self_loops=self.self_loops)
 
-    def _training(self, seed: int = 0, progress: bool = False) -> TrainingSettings:
+    def _training(self, seed: int | None = None, progress: bool = False) -> TrainingSettings:
         return TrainingSettings(
             max_epochs=self.max_epochs,
             learning_rate=self.learning_rate,
@@ -187,11 +191,11 @@ class LPGNN(System):
             found = f"{len(fitted)} and {len(held)}"
             raise InvalidData("labelled nodes given to LPGNN", "some for training and some for validation", found)
         seen, fit, choose = (torch.from_numpy(each) for each in (visible, fitted, held))
-        response = collected.label_mechanism
+        response = collected.label_response
         if response is None:
             return Supervision(seen, fit, choose)
         reports = seen if self.validation_reports else seen.index_fill(0, choose, -1)
-        operator = gcn_operator(collected.graph, self_loops=False)
+        operator = gcn_operator(collected.topology, self_loops=False)
         propagated = propagated_reports(reports, response.classes, operator, self.label_hops)
         if self.label_denoising == "majority":
             majority = majority_label(propagated, seen)

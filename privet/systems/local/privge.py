@@ -20,15 +20,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import nll_loss
 
-from privet.data import Graph, Links, Schema, Split
+from privet.data import Links, Schema
+from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.graph import LazyFeatures, pagerank_operator, pagerank_series
 from privet.graph.operators import GraphLike, adjacency_of
-from privet.mechanisms import HDS, AffineFeatures, Bits, Laplace, Mechanism, MultiBit, Piecewise
+from privet.mechanisms import HDS, AffineFeatures, Laplace, Mechanism, MultiBit, Piecewise
 from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.models import MLP, Activation, TrainingSettings, accuracy, seeded, train
-from privet.systems.base import Collected, System
+from privet.systems.base import LocalSystem
 from privet.systems.checks import check_choices
+from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._privge_links import LinkFitted, LinkTask
 
@@ -46,7 +48,7 @@ _MECHANISMS: dict[str, type[CoordinateMechanism]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivGE(System):
+class PrivGE(LocalSystem):
     """HDS reports, a PageRank embedding with decay ``alpha`` and convolution coefficient ``r``, a network behind.
 
     ``sample`` is the paper's k (each mechanism's own best choice if None), ``weight_decay`` its l2, and
@@ -58,6 +60,7 @@ class PrivGE(System):
     """
 
     name: ClassVar[str] = "privge"
+    needs: ClassVar[tuple[str, ...]] = ("features", "schema")  # links need neither labels nor a split of the nodes
     search_space: ClassVar[dict[str, list[Any]]] = {
         "alpha": [0.02, 0.05, 0.1, 0.2],
         "r": [0.0, 0.1, 0.3, 0.5, 1.0],
@@ -101,18 +104,9 @@ class PrivGE(System):
             self._check_positive(epsilon_labels=self.epsilon_labels)
         self.training()  # checks the rest
 
-    def feature_mechanism(self, schema: Schema) -> Mechanism:
+    def feature_mechanism(self, population: Population) -> Mechanism:
         """HDS, or one of the mechanisms that the paper compares it with."""
-        return _MECHANISMS[self.mechanism].for_schema(schema, self.epsilon_features, sample=self.sample)
-
-    def collect(self, graph: Graph, bits: Bits) -> Collected:
-        """As every system; a graph for link prediction needs neither labels nor a split of its nodes."""
-        if graph.labels is None:
-            graph = graph.replace(labels=np.full(graph.num_nodes, -1, dtype=np.int64))
-        if graph.split is None:
-            nobody = np.zeros(graph.num_nodes, dtype=np.bool_)
-            graph = graph.replace(split=Split(nobody, nobody, nobody))
-        return super().collect(graph, bits)
+        return _MECHANISMS[self.mechanism].declare(population, epsilon=self.epsilon_features, sample=self.sample)
 
     def embed(self, collected: Collected, topology: GraphLike | None = None) -> LazyFeatures:
         """Z, the paper's embedding (equation 12, truncated), over the collected or another topology.
@@ -120,7 +114,7 @@ class PrivGE(System):
         It is N x (d + 1), the propagated constant last, and not written out: ``.dense()`` or
         ``.rows(nodes).dense()`` do that.
         """
-        edges = collected.graph.adjacency if topology is None else adjacency_of(topology)
+        edges = collected.topology.adjacency if topology is None else adjacency_of(topology)
         x = standardised(collected.estimate(edges), collected.schema, self.scale, self.centring)
         operator = pagerank_operator(edges, self.r)
         return pagerank_series(x, operator, self.alpha, tolerance=self.tolerance)
@@ -134,7 +128,7 @@ class PrivGE(System):
         if not len(fitted) or not len(held):
             found = f"{len(fitted)} and {len(held)}"
             raise InvalidData("labelled nodes given to PrivGE", "some for training and some for validation", found)
-        response = collected.label_mechanism
+        response = collected.label_response
         transition = None if response is None else torch.from_numpy(response.transition).float()
         with seeded(self.seed):
             network = self.encoder(z.shape[1], collected.schema.classes)

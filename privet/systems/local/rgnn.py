@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from privet.data import Schema
+from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.estimation.frequencies import (
     cross_fitted_shares,
@@ -29,8 +29,9 @@ from privet.estimation.proportions import LabelProportions
 from privet.graph import Operator, gcn_operator, mean_operator, partition
 from privet.mechanisms import RandomizedResponse, SampledResponse
 from privet.models import GNN, Backbone, Propagation, TrainingSettings, accuracy, seeded, train
-from privet.systems.base import Collected, System
+from privet.systems.base import LocalSystem
 from privet.systems.checks import check_choices
+from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 
 __all__ = ["RGNN"]
@@ -40,7 +41,7 @@ _FOLDS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class RGNN(System):
+class RGNN(LocalSystem):
     """Reconstruct, then train ``backbone`` for ``max_epochs`` on cross-entropy + ``alpha`` x the proportions' KL.
 
     ``epsilon_features`` is the true budget of a report; each of the ``sample`` answers has
@@ -105,14 +106,14 @@ class RGNN(System):
         """The paper's eps_x: the budget of one sampled feature."""
         return self.epsilon_features / self.sample
 
-    def feature_mechanism(self, schema: Schema) -> SampledResponse:
+    def feature_mechanism(self, population: Population) -> SampledResponse:
         """GRR-FS with a true budget of ``epsilon_features``; all of a schema's features if it has fewer to sample."""
-        sample = min(self.sample, schema.dimension)
-        return SampledResponse.for_schema(schema, self.epsilon_features, sample=sample, fill=self.fill)
+        sample = min(self.sample, population.dimension)
+        return SampledResponse.declare(population, epsilon=self.epsilon_features, sample=sample, fill=self.fill)
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Algorithm 1 from line 3 on: cluster, reconstruct, train."""
-        mean = mean_operator(collected.graph, self_loops=True)
+        mean = mean_operator(collected.topology, self_loops=True)
         categories = collected.schema.categories
         features = reconstructed_features(collected.estimate(), categories, mean, self.hops)
         labels = _Labels.of(collected, train_on_validation=self.validation_reports)
@@ -129,7 +130,7 @@ class RGNN(System):
                 activation="relu",
                 dropout=self.dropout,
             )
-        operator = network.operator(collected.graph)
+        operator = network.operator(collected.topology)
         turns = cycle(folds)
 
         def loss(network: GNN) -> Tensor:
@@ -160,7 +161,7 @@ class RGNN(System):
         x = _standardised(features, features) if self.standardise else features
         if self.input_label_hops == 0:
             return x, [(x, labels.fitted)]
-        operator = gcn_operator(collected.graph, self_loops=True)
+        operator = gcn_operator(collected.topology, self_loops=True)
         whole, folds = cross_fitted_shares(
             labels.visible, labels.classes, operator, self.input_label_hops, folds=_FOLDS, seed=self.seed
         )
@@ -178,7 +179,7 @@ class RGNN(System):
     def _proportions(self, labels: _Labels, collected: Collected) -> LabelProportions | None:
         if self.alpha == 0:
             return None
-        clusters = partition(collected.graph, self.clusters, seed=self.seed)
+        clusters = partition(collected.topology, self.clusters, seed=self.seed)
         return LabelProportions.estimate(clusters, labels.visible.numpy(), labels.classes, labels.response)
 
     def _score(self, labels: _Labels, x: Tensor, operator: Propagation) -> Callable[[GNN], float | Tensor]:
@@ -227,7 +228,7 @@ class _Labels:
         held = np.flatnonzero(collected.validation & (seen >= 0))
         arrays = (seen, visible, fitted, held)
         known = dict(zip(("seen", "visible", "fitted", "validation"), map(torch.from_numpy, arrays), strict=True))
-        return cls(**known, classes=collected.schema.classes, response=collected.label_mechanism)
+        return cls(**known, classes=collected.schema.classes, response=collected.label_response)
 
     def validation_loss(self, logits: Tensor) -> Tensor:
         """-log (P T)[report], mean over validation nodes: the forward-corrected likelihood."""

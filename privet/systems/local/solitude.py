@@ -20,16 +20,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from privet.data import Graph, Schema
+from privet.data import Graph
+from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.estimation.beliefs import Beliefs, propagate_beliefs
 from privet.estimation.structure import ReportedPairs, Symmetrise, closure_log_odds, estimated_degrees, noisy_graph
 from privet.graph import LazyFeatures, gcn_operator, kprop
-from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, Mechanism, MultiBit, NeighbourReports
+from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, MultiBit
 from privet.models import GNN, TrainingResult, TrainingSettings, accuracy, seeded, train
-from privet.privacy import Guarantee
-from privet.systems.base import Collected, System, list_guarantee
+from privet.release import LocalRelease, Question
+from privet.release.asks.length import Length
+from privet.release.asks.neighbours import Neighbours
+from privet.systems.base import LocalSystem
 from privet.systems.checks import check_choices
+from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._solitude_network import SolitudeNetwork
 
@@ -43,7 +47,7 @@ _CHOICES = {"calibration": Calibration, "symmetrise": Symmetrise, "backbone": So
 
 
 @dataclass(frozen=True, kw_only=True)
-class Solitude(System):
+class Solitude(LocalSystem):
     """A network on a graph that was never seen; labels of training and validation nodes are public.
 
     ``epsilon_edges`` is the budget of one neighbour list bit (None: the topology is public, for upper bounds). With
@@ -112,66 +116,47 @@ class Solitude(System):
         )
         self._training()  # checks the rest
 
-    def feature_mechanism(self, schema: Schema) -> Mechanism:
-        """The multi-bit mechanism."""
-        return MultiBit.for_schema(schema, self.epsilon_features)
+    def feature_mechanism(self, population: Population) -> MultiBit:
+        """Return the multi-bit mechanism."""
+        return MultiBit.declare(population, epsilon=self.epsilon_features)
 
-    def edge_mechanism(self, num_nodes: int) -> AdjacencyResponse:
-        """Randomised response on every bit of a list, with what the degree leaves of the budget."""
-        budget = self._edge_budget() - self._degree_budget()
-        return AdjacencyResponse(epsilon=budget, num_nodes=num_nodes, one_sided=self.one_sided)
-
-    def degree_mechanism(self, num_nodes: int) -> DegreeResponse | None:
-        """The noisy length of the list, where a share of the budget is set aside for it."""
-        if not self._degree_budget():
-            return None
-        return DegreeResponse(epsilon=self._degree_budget(), num_nodes=num_nodes, one_sided=self.one_sided)
-
-    def edge_guarantee(self) -> Guarantee | None:
-        """One neighbour list bit with ``epsilon_edges``, part of which may be the degree's."""
-        size = 2  # the promise does not depend on the number of nodes
-        return (
-            None
-            if self.epsilon_edges is None
-            else list_guarantee(self.edge_mechanism(size), self.degree_mechanism(size))
-        )
-
-    def mechanism_names(self, graph: Graph) -> list[str]:
-        """Features and, where the topology is private, lists and perhaps their lengths."""
+    def questions(self, population: Population) -> tuple[Question, ...]:
+        """Ask for the features and, where the topology is private, for the list and perhaps its length."""
+        features = super().questions(population)
         if self.epsilon_edges is None:
-            return super().mechanism_names(graph)
-        lengths = [] if self.degrees != "reported" else [DegreeResponse.name]
-        return [*super().mechanism_names(graph), AdjacencyResponse.name, *lengths]
+            return features
+        length = self.degree_share * self.epsilon_edges if self.degrees == "reported" else 0.0
+        lists = AdjacencyResponse.declare(population, epsilon=self.epsilon_edges - length, one_sided=self.one_sided)
+        lists.check_size(self.max_entries)
+        asked = [*features, Question(Neighbours(), lists)]
+        if length:
+            counts = DegreeResponse.declare(population, epsilon=length, one_sided=self.one_sided)
+            asked.append(Question(Length(), counts))
+        return tuple(asked)
 
-    def collect(self, graph: Graph, bits: Bits) -> Collected:
-        """Every device sends its randomised list and features; the server's graph is made of the lists."""
-        if self.epsilon_edges is None:
-            return super().collect(graph, bits)
-        if graph.directed or graph.schema is None:
-            found = "a directed one" if graph.directed else "one without a schema"
-            raise InvalidData("graph given to Solitude", "undirected, with a schema", found)
-        lists, lengths = self.edge_mechanism(graph.num_nodes), self.degree_mechanism(graph.num_nodes)
-        reports = lists.perturb(graph.adjacency, bits, max_entries=self.max_entries)
-        degrees = None if lengths is None else lengths.perturb(self._list_lengths(graph), bits)
-        noisy = self.joined(reports, lists)
-        # To everything that follows the noisy graph is the public one.
-        open_schema = replace(graph.schema, private_edges=False)
-        public = replace(graph, adjacency=noisy.adjacency, directed=noisy.directed, schema=open_schema)
-        collected = super().collect(public, bits)
-        closed = collected.graph.replace(schema=replace(graph.schema, private_edges=True))
-        return replace(
-            collected,
-            graph=closed,
-            neighbours=reports,
-            edge_mechanism=lists,
-            degrees=degrees,
-            degree_mechanism=lengths,
-        )
+    @classmethod
+    def decided_by(cls, release: LocalRelease) -> dict[str, Any]:
+        """Return the release's budgets; that of the list's length is a share of the edges'."""
+        decided = super().decided_by(release)
+        if release.asks(Length.name):
+            lists, length = (release.question(name).line().epsilon for name in (Neighbours.name, Length.name))
+            shared = {"epsilon_edges": lists + length, "degree_share": length / (lists + length)}
+            decided |= {**shared, "degrees": "reported"}
+        return decided
 
-    def joined(self, reports: NeighbourReports, lists: AdjacencyResponse, *, some: bool = False) -> Graph:
-        """The noisy graph that the reports of all nodes, or of ``some``, make."""
-        pairs = ReportedPairs.from_reports(reports, lists, some=some)
-        return Graph(noisy_graph(pairs, reports, self.symmetrise), directed=self.symmetrise == "directed")
+    def collect(self, graph: Graph, bits: Bits | None = None) -> Collected:
+        """Play every device: its randomised list, features and perhaps the list's length."""
+        if graph.directed and self.epsilon_edges is not None:
+            raise InvalidData("graph given to Solitude", "undirected", "a directed one")
+        return super().collect(graph, bits)
+
+    def topology(self, collected: Collected) -> Graph:
+        """Return the noisy graph that the reported lists make; the public one where edges are public."""
+        pairs = _pairs(collected)
+        if pairs is None:
+            return collected.topology
+        noisy = noisy_graph(pairs, collected.answers[Neighbours.name].reports, self.symmetrise)
+        return Graph(noisy, directed=self.symmetrise == "directed")
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Smooth the features, calibrate the graph, train: only reports and public labels are read."""
@@ -181,7 +166,7 @@ class Solitude(System):
             found = f"{len(train_nodes)} and {len(held)}"
             raise InvalidData("labelled nodes given to Solitude", "some for training and some for validation", found)
         pairs = _pairs(collected)
-        adjacency = collected.graph.adjacency
+        adjacency = self.topology(collected).adjacency
         beliefs = None if pairs is None or self.calibration != "bayesian" else self._beliefs(collected, pairs)
         if pairs is not None and beliefs is not None:
             adjacency = _reweighted(adjacency, pairs.adjacency(beliefs.edges))
@@ -274,21 +259,6 @@ class Solitude(System):
             progress=progress,
         )
 
-    def _edge_budget(self) -> float:
-        if self.epsilon_edges is None:
-            raise InvalidParameter("epsilon_edges", "Solitude", "a number where lists are randomised", None)
-        return self.epsilon_edges
-
-    def _degree_budget(self) -> float:
-        return self.degree_share * self._edge_budget() if self.degrees == "reported" else 0.0
-
-    def _list_lengths(self, graph: Graph) -> NDArray[np.int64]:
-        """How many neighbours each device reports on: all of them, or those of larger id."""
-        if not self.one_sided:
-            return graph.degrees
-        later = sp.triu(graph.adjacency, 1, format="csr")
-        return np.asarray(np.diff(later.indptr), dtype=np.int64)
-
 
 def count_noise(graph: Graph, collected: Collected) -> int:
     """How many reported pairs are no edges: for a simulation, which has the graph that the server lacks."""
@@ -300,18 +270,19 @@ def count_noise(graph: Graph, collected: Collected) -> int:
 
 
 def _pairs(collected: Collected) -> ReportedPairs | None:
-    if collected.neighbours is None or collected.edge_mechanism is None:
+    lists = collected.answer(Neighbours.name)
+    if lists is None:
         return None
-    some = collected.respondents is not None
-    return ReportedPairs.from_reports(collected.neighbours, collected.edge_mechanism, some=some)
+    return ReportedPairs.from_reports(lists.reports, collected.mechanism(Neighbours.name), some=True)
 
 
 def _reported_lengths(collected: Collected) -> tuple[NDArray[np.float64] | None, float]:
-    """The lengths of lists that devices sent, and their variance."""
-    if collected.degrees is None or collected.degree_mechanism is None:
+    """Return the lengths of lists that devices sent, and their variance."""
+    lengths, counts = collected.answer(Length.name), collected.mechanism(Length.name)
+    if lengths is None:
         return None, 0.0
-    lengths = collected.degree_mechanism.estimate(collected.degrees).dense()[:, 0]
-    return lengths, float(collected.degree_mechanism.variance(np.zeros(1, dtype=np.int64))[0, 0])
+    estimated = counts.estimate(lengths.reports).dense()[:, 0]
+    return estimated, float(counts.variance(np.zeros(1, dtype=np.int64))[0, 0])
 
 
 def _reweighted(support: sp.csr_array, weights: sp.csr_array) -> sp.csr_array:

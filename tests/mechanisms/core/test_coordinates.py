@@ -138,7 +138,7 @@ def test_the_middle_of_a_huge_range_is_finite() -> None:
 
 def test_for_schema_takes_the_declared_ranges() -> None:
     schema = Schema.numeric(2, low=[0.0, -4.0], high=[1.0, 4.0])
-    mechanism = MultiBit.for_schema(schema, 1.0)
+    mechanism = MultiBit.declare(schema, epsilon=1.0)
     assert mechanism.low == (0.0, -4.0)
     assert mechanism.high == (1.0, 4.0)
 

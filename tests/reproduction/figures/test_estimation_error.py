@@ -15,7 +15,7 @@ from privet.systems import LPGNN, PrivGE
 @pytest.mark.parametrize("make", [gcn_operator, mean_operator])
 def test_the_error_is_that_of_the_dense_definition(make, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimation_error, "_COLUMNS", 5)  # 12 features: two whole blocks and a part
-    mechanism = MultiBit.for_schema(graph.schema, 2.0)
+    mechanism = MultiBit.declare(graph.schema, epsilon=2.0)
     estimate = mechanism.estimate(mechanism.perturb(graph.features, SeededBits(0)))
     adjacency = graph.adjacency.toarray().astype(float)
     degrees = np.maximum(adjacency.sum(axis=1), 1)

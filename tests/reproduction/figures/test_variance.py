@@ -28,7 +28,7 @@ def test_worst_variances_are_those_of_the_papers_formulas(epsilon: float) -> Non
 
 
 def test_the_raw_square_wave_has_the_variance_of_what_is_reported() -> None:
-    wave = SquareWave.for_schema(SCHEMA, 1.0)
+    wave = SquareWave.declare(SCHEMA, epsilon=1.0)
     worst = worst_variance("private", SCHEMA, 1.0)
     values = np.linspace(-1, 1, 5)
     seen = []

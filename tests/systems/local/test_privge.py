@@ -104,7 +104,7 @@ def test_the_embedding_is_equation_12_on_standardised_reports(
 
 def test_standardised_reports_do_not_depend_on_the_estimate_being_unbiased() -> None:
     schema = Schema.numeric(4, low=[0.0, -1.0, 2.0, 0.0], high=[1.0, 1.0, 6.0, 10.0])
-    mechanism = HDS.for_schema(schema, 1.0, sample=2)
+    mechanism = HDS.declare(schema, epsilon=1.0, sample=2)
     values = np.random.default_rng(0).uniform(schema.low, schema.high, size=(50, 4))
     reports = mechanism.perturb(values, SeededBits(0))
     raw, unbiased = (standardised(form(reports), schema) for form in (mechanism.raw_output, mechanism.estimate))

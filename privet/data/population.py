@@ -1,0 +1,64 @@
+"""Public facts about the people who are asked: all that a question may depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from privet.data.schema import Schema
+from privet.errors import InvalidData
+
+__all__ = ["Population"]
+
+
+@dataclass(frozen=True)
+class Population:
+    """The declared schema and the number of people.
+
+    Attributes:
+        schema: Each feature's domain, the number of classes, and whether edges are private.
+        num_nodes: The number of people, N; their ids are 0 to N - 1.
+    """
+
+    schema: Schema
+    num_nodes: int
+
+    @classmethod
+    def of(cls, public: Any) -> Population:
+        """Read the public facts of anything that has a ``schema`` and ``num_nodes``, such as a Graph or a Study.
+
+        A Schema alone stands for any number of people, which is enough where no question is about neighbours.
+        """
+        if isinstance(public, cls):
+            return public
+        if isinstance(public, Schema):
+            return cls(public, 0)
+        schema = getattr(public, "schema", None)
+        if not isinstance(schema, Schema):
+            raise InvalidData("graph", "with a schema, the declared domain of its features", "none")
+        return cls(schema, int(public.num_nodes))
+
+    @property
+    def dimension(self) -> int:
+        """The number of features."""
+        return self.schema.dimension
+
+    @property
+    def low(self) -> tuple[float, ...]:
+        """Each feature's smallest value."""
+        return tuple(self.schema.low.tolist())
+
+    @property
+    def high(self) -> tuple[float, ...]:
+        """Each feature's largest value."""
+        return tuple(self.schema.high.tolist())
+
+    @property
+    def categories(self) -> tuple[int, ...]:
+        """Each feature's number of categories; an error if a feature is an interval."""
+        return self.schema.categories
+
+    @property
+    def classes(self) -> int:
+        """The number of classes."""
+        return self.schema.classes

@@ -1,0 +1,31 @@
+"""Lines of a privacy budget: one for each thing that is randomised."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["LedgerLine"]
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    """One part of a total budget.
+
+    Attributes:
+        part: The thing that is randomised, in words.
+        unit: The unit that the part's guarantee protects.
+        mechanism: The name of the randomiser.
+        epsilon: The part's own epsilon.
+        delta: The part's own delta.
+    """
+
+    part: str
+    unit: str
+    mechanism: str
+    epsilon: float
+    delta: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return asdict(self)

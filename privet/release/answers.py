@@ -1,0 +1,88 @@
+"""Answers: the reports of some people to the questions of a release, and nothing else about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import InvalidReports
+
+if TYPE_CHECKING:
+    from privet.release.local import LocalRelease
+
+__all__ = ["Answer", "Answers"]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The reports to one question.
+
+    Attributes:
+        users: The ids of those who answered, ascending, each once.
+        reports: Their reports; row i is from ``users[i]``.
+    """
+
+    users: NDArray[np.int64]
+    reports: Any
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Answer:
+        """Keep some rows, in the order given."""
+        return Answer(self.users[rows], self.reports.take(rows))
+
+    def dealt(self, order: NDArray[np.integer[Any]]) -> Answer:
+        """Give person i the report of row ``order[i]``: the same reports, about other people."""
+        return Answer(self.users, self.reports.take(order))
+
+
+@dataclass(frozen=True, eq=False)
+class Answers(Mapping[str, Answer]):
+    """Answers by the name of their question. A question that nobody was asked has an answer without rows.
+
+    Attributes:
+        release: The questions that were asked.
+        parts: The answer to each of them.
+    """
+
+    release: LocalRelease
+    parts: Mapping[str, Answer]
+
+    def __getitem__(self, name: str) -> Answer:
+        return self.parts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @property
+    def users(self) -> NDArray[np.int64]:
+        """The ids of those who answered at least one question, ascending."""
+        return np.unique(np.concatenate([part.users for part in self.parts.values()]))
+
+    def with_part(self, name: str, answer: Answer) -> Answers:
+        """Replace the answer to one question."""
+        return Answers(self.release, {**self.parts, name: answer})
+
+    def checked(self) -> Answers:
+        """Return the answers in the order of the people's ids, if devices could have sent every one of them."""
+        if set(self.parts) != {question.name for question in self.release.questions}:
+            expected = f"answers to {', '.join(question.name for question in self.release.questions)}"
+            raise InvalidReports("study's reports", expected, ", ".join(self.parts) or "none")
+        return Answers(self.release, {q.name: self._checked(q.name) for q in self.release.questions})
+
+    def _checked(self, name: str) -> Answer:
+        part, nodes = self.parts[name], self.release.population.num_nodes
+        ordered = part.take(np.argsort(part.users, kind="stable"))
+        users = ordered.users
+        if len(users) and (users[0] < 0 or users[-1] >= nodes or (users[1:] == users[:-1]).any()):
+            raise InvalidReports("reporting nodes", f"different ids below {nodes}", "others")
+        self.release.question(name).mechanism.validate(ordered.reports)
+        return ordered

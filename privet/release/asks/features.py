@@ -1,0 +1,44 @@
+"""The question "your features": the whole vector, as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from privet.data import Categories
+from privet.data.population import Population
+from privet.errors import InvalidData
+from privet.mechanisms import Mechanism
+from privet.privacy import Unit
+from privet.release.asks._base import Ask
+from privet.release.private import PrivateData
+
+__all__ = ["Features"]
+
+
+@dataclass(frozen=True)
+class Features(Ask):
+    """The feature vector itself."""
+
+    name = "features"
+    unit = Unit.FEATURES
+    part = "features"
+    subject = "your answers"
+    budget = "epsilon_features"
+
+    def apply(self, private: PrivateData, mechanism: Mechanism) -> Any:
+        """Return the features."""
+        return private.features
+
+    def check(self, private: PrivateData, population: Population) -> None:
+        """Demand one number a feature, and a known category where categories are declared."""
+        values = private.features
+        if values is None or values.shape[1] != population.dimension or not np.isfinite(values).all():
+            found = "none" if values is None else f"{values.shape[1]} values"
+            raise InvalidData("answers' features", f"{population.dimension} numbers", found)
+        for column, domain in enumerate(population.schema.features):
+            if isinstance(domain, Categories) and values[0, column] not in range(domain.count):
+                expected = f"one of {domain.count} categories, 0 to {domain.count - 1}"
+                raise InvalidData(f"answer to question {column}", expected, values[0, column])

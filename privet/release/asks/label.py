@@ -1,0 +1,36 @@
+"""The question "your class"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from privet.data.population import Population
+from privet.errors import InvalidData
+from privet.mechanisms import Mechanism
+from privet.privacy import Unit
+from privet.release.asks._base import Ask
+from privet.release.private import PrivateData
+
+__all__ = ["Label"]
+
+
+@dataclass(frozen=True)
+class Label(Ask):
+    """The person's class."""
+
+    name = "label"
+    unit = Unit.LABEL
+    part = "label"
+    subject = "your class"
+    budget = "epsilon_labels"
+
+    def apply(self, private: PrivateData, mechanism: Mechanism) -> Any:
+        """Return the class."""
+        return private.labels
+
+    def check(self, private: PrivateData, population: Population) -> None:
+        """Demand a class of the schema."""
+        if private.labels is None or private.labels[0] not in range(population.classes):
+            found = "none" if private.labels is None else int(private.labels[0])
+            raise InvalidData("answers' label", f"a class below {population.classes}", found)

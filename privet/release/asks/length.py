@@ -1,0 +1,38 @@
+"""The question "how many": the length of a person's list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import InvalidData
+from privet.mechanisms import Mechanism
+from privet.privacy import Unit
+from privet.release.asks.neighbours import Neighbours
+from privet.release.private import PrivateData
+
+__all__ = ["Length"]
+
+
+@dataclass(frozen=True)
+class Length(Neighbours):
+    """The number of neighbours: of all, or of those of larger id where the mechanism is one-sided.
+
+    One bit of a list changes the number by one.
+    """
+
+    name = "length"
+    unit = Unit.NEIGHBOUR_BIT
+    part = "length of the list"
+    subject = "the number of your neighbours"
+
+    def apply(self, private: PrivateData, mechanism: Mechanism) -> NDArray[np.int64]:
+        """Count the neighbours that the mechanism is about."""
+        if private.neighbours is None:
+            raise InvalidData("private data", "with neighbour lists", "none")
+        rows = np.repeat(np.arange(len(private)), np.diff(private.neighbours.indptr))
+        one_sided = getattr(mechanism, "one_sided", False)
+        counted = private.neighbours.indices > private.users[rows] if one_sided else np.ones(len(rows), dtype=np.bool_)
+        return np.bincount(rows[counted], minlength=len(private))

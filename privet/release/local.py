@@ -1,0 +1,145 @@
+"""A local release: the questions that devices answer, and everything that follows from them alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.data.population import Population
+from privet.errors import InvalidData, InvalidParameter
+from privet.mechanisms import Bits
+from privet.privacy import Guarantee, Unit, joint
+from privet.privacy.guarantee import sum_up
+from privet.privacy.ledger import LedgerLine
+from privet.release.answers import Answer, Answers
+from privet.release.private import PrivateData
+from privet.release.question import Question
+from privet.release.wire import WireForm
+
+__all__ = ["LocalRelease"]
+
+
+@dataclass(frozen=True)
+class LocalRelease:
+    """What leaves the devices of a population. Simulation, system, manifest, device and collector use this object.
+
+    Formal guarantee: :meth:`guarantee` holds for everything that one device sends, against everybody else, whatever
+    the server does with it (sequential composition: the epsilons of one device's answers add).
+
+    Attributes:
+        questions: The questions, each of a different name, in the order in which a device answers.
+        population: The public facts that they depend on.
+    """
+
+    questions: tuple[Question, ...]
+    population: Population
+
+    def __post_init__(self) -> None:
+        names = [question.name for question in self.questions]
+        if not names or len(set(names)) < len(names):
+            raise InvalidParameter("questions", "LocalRelease", "at least one, each asked once", names or "none")
+
+    def question(self, name: str) -> Question:
+        """Return the question of a name."""
+        return next(question for question in self.questions if question.name == name)
+
+    def asks(self, name: str) -> bool:
+        """Tell whether a question is asked."""
+        return any(question.name == name for question in self.questions)
+
+    def guarantee(self) -> Guarantee:
+        """Return the promise about all answers of one device together, and what it leaves open."""
+        by_unit: dict[str, list[Guarantee]] = {}
+        for question in self.questions:
+            by_unit.setdefault(str(question.ask.unit), []).append(question.guarantee())
+        parts = [reduce(add, same) for same in by_unit.values()]
+        whole = joint(*parts) if len(parts) > 1 else parts[0]
+        return replace(whole, unprotected=(*whole.unprotected, *self._known(set(by_unit))))
+
+    def _known(self, asked: set[str]) -> list[str]:
+        """List the private fields that are not asked for, since the operator knows them already."""
+        known = []
+        if self.population.classes and Unit.LABEL not in asked:
+            known.append("the classes of training and validation nodes, which the operator knows")
+        if Unit.NEIGHBOUR_BIT not in asked:
+            known.append("who is linked with whom, which the operator knows")
+        return known
+
+    def lines(self) -> tuple[LedgerLine, ...]:
+        """Return one line of the budget for each question."""
+        return tuple(question.line() for question in self.questions)
+
+    @property
+    def cost(self) -> float:
+        """The epsilon that answering everything costs its owner's lifetime budget, each relationship in full."""
+        return sum_up([question.cost for question in self.questions])
+
+    @property
+    def delta(self) -> float:
+        """The delta that answering everything costs."""
+        return self.guarantee().delta
+
+    def perturb(
+        self, private: PrivateData, bits: Bits, asked: Mapping[str, NDArray[np.int64]] | None = None
+    ) -> Answers:
+        """Answer on the devices: the only code that reads private data.
+
+        Args:
+            private: The raw values of some people; one row on a real device.
+            bits: The source of randomness.
+            asked: The rows of ``private`` that are asked a question, by its name; everybody by default.
+        """
+        parts = {}
+        for question in self.questions:
+            rows = None if asked is None else asked.get(question.name)
+            some = private if rows is None else private.take(rows)
+            parts[question.name] = Answer(some.users, question.perturb(some, bits))
+        return Answers(self, parts)
+
+    def check(self, private: PrivateData) -> None:
+        """Refuse one person's raw answers that do not fit the declaration, before anything is spent."""
+        node = int(private.users[0])
+        if not 0 <= node < self.population.num_nodes:
+            raise InvalidData("node", f"an id below {self.population.num_nodes}", node)
+        for question in self.questions:
+            question.ask.check(private, self.population)
+
+    @cached_property
+    def wire(self) -> WireForm:
+        """The bytes of one person's answers."""
+        return WireForm(self)
+
+    def matches(self, other: LocalRelease) -> bool:
+        """Tell whether another release asks the same questions with the same mechanisms and budgets.
+
+        Budgets that differ by rounding only are the same.
+        """
+        ours, theirs = (
+            [{k: v for k, v in q.to_dict().items() if v is not None} for q in each.questions] for each in (self, other)
+        )
+        return len(ours) == len(theirs) and all(map(_alike, ours, theirs))
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """Return the questions as plain values, for a manifest."""
+        return [question.to_dict() for question in self.questions]
+
+    @classmethod
+    def from_list(cls, document: Any, population: Population) -> LocalRelease:
+        """Read what :meth:`to_list` wrote."""
+        if not isinstance(document, list | tuple):
+            raise InvalidData("questions", "a list", type(document).__name__)
+        return cls(tuple(Question.from_dict(each, population) for each in document), population)
+
+
+def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(
+        math.isclose(value, other[name], rel_tol=1e-12) if isinstance(value, float) else value == other[name]
+        for name, value in one.items()
+    )

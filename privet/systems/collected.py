@@ -1,0 +1,145 @@
+"""Collected data: all that the server holds before it learns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from privet.data import Graph, Schema, Split
+from privet.errors import InvalidData
+from privet.estimation.missing import Completed, complete_from_neighbours
+from privet.mechanisms import AffineFeatures, Mechanism, RandomizedResponse
+from privet.privacy import Guarantee
+from privet.release import Answer, Answers, LocalRelease
+
+__all__ = ["Collected", "public_view"]
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """Answers, public data, and the release that was answered. Nothing here knows a test node's label.
+
+    Attributes:
+        public: Schema, split, the topology unless it was asked for, and the labels of training and validation nodes
+            unless they were asked for (-1 elsewhere). It has no features.
+        answers: The answers to each question, in the order of the people's ids.
+    """
+
+    public: Graph
+    answers: Answers
+
+    @property
+    def release(self) -> LocalRelease:
+        """The questions that were answered."""
+        return self.answers.release
+
+    @property
+    def schema(self) -> Schema:
+        """The declared domain of the features and the number of classes."""
+        return self.release.population.schema
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of people, whether they answered or not."""
+        return self.public.num_nodes
+
+    @property
+    def split(self) -> Split:
+        """The parts of the nodes."""
+        if self.public.split is None:
+            raise InvalidData("collected data", "with a split into training, validation and test nodes", "none")
+        return self.public.split
+
+    @property
+    def train(self) -> NDArray[np.bool_]:
+        """The nodes for training."""
+        return self.split.train
+
+    @property
+    def validation(self) -> NDArray[np.bool_]:
+        """The nodes for choosing among models."""
+        return self.split.validation
+
+    @property
+    def topology(self) -> Graph:
+        """The public topology; an error where edges are private, since they are then known from answers only."""
+        if self.release.asks("neighbours"):
+            raise InvalidData("collected topology", "public", "private neighbour lists")
+        return self.public
+
+    def answer(self, name: str) -> Answer | None:
+        """Return the answer to a question, or None if it was not asked."""
+        return self.answers.get(name)
+
+    def mechanism(self, name: str) -> Any:
+        """Return the mechanism of a question, or None if it was not asked."""
+        return self.release.question(name).mechanism if self.release.asks(name) else None
+
+    @property
+    def label_response(self) -> RandomizedResponse | None:
+        """The randomiser of private labels; None where labels are public."""
+        found: Mechanism | None = self.mechanism("label")
+        if found is not None and not isinstance(found, RandomizedResponse):
+            raise InvalidData("label question", "answered by randomised response", found.name)
+        return found
+
+    def seen_labels(self) -> NDArray[np.int64]:
+        """Return the class that the server sees of each node, public or reported; -1 where it sees none."""
+        seen = np.full(self.num_nodes, -1, dtype=np.int64)
+        reported = self.answer("label")
+        if reported is not None:
+            seen[reported.users] = reported.reports.symbols[:, 0]
+        elif self.public.labels is not None:
+            seen = self.public.labels
+        return seen
+
+    def estimate(self, topology: sp.csr_array | None = None) -> AffineFeatures:
+        """Estimate everybody's features without bias; those of people who did not answer are their neighbours' mean.
+
+        Args:
+            topology: The adjacency whose neighbours are meant; the public one by default.
+        """
+        return self.completed(topology).features
+
+    def completed(self, topology: sp.csr_array | None = None) -> Completed:
+        """Return the estimate, and how far away the reports behind each node's row of it are."""
+        reported, respondents = self.reported(), self.answers["features"].users
+        if len(respondents) == self.num_nodes:
+            return Completed(reported, np.zeros(self.num_nodes, dtype=np.int64))
+        adjacency = self.topology.adjacency if topology is None else topology
+        return complete_from_neighbours(reported, respondents, adjacency)
+
+    def reported(self) -> AffineFeatures:
+        """Estimate the features of those who answered, row by row as they were reported."""
+        estimate: AffineFeatures = self.mechanism("features").estimate(self.answers["features"].reports)
+        return estimate
+
+    def answered(self) -> NDArray[np.bool_]:
+        """Tell which nodes answered at least one question."""
+        mask = np.zeros(self.num_nodes, dtype=np.bool_)
+        mask[self.answers.users] = True
+        return mask
+
+    def guarantee(self) -> Guarantee | None:
+        """Return the promise that every device was given."""
+        return self.release.guarantee()
+
+
+def public_view(graph: Graph, release: LocalRelease) -> Graph:
+    """Strip a graph of everything that a release asks for, of its features, and of the labels of test nodes."""
+    hidden = np.full(graph.num_nodes, -1, dtype=np.int64)
+    labels = hidden if release.asks("label") or graph.labels is None else np.where(labelled(graph), graph.labels, -1)
+    nothing = sp.csr_array((graph.num_nodes, graph.num_nodes), dtype=np.float32)
+    edges, directed = (nothing, False) if release.asks("neighbours") else (graph.adjacency, graph.directed)
+    return Graph(edges, directed, labels=labels, split=graph.split, schema=graph.schema)
+
+
+def labelled(graph: Graph) -> NDArray[np.bool_]:
+    """Tell which nodes of training and validation have a class."""
+    if graph.labels is None or graph.split is None:
+        return np.zeros(graph.num_nodes, dtype=np.bool_)
+    return (graph.split.train | graph.split.validation) & (graph.labels >= 0)
