@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from privet.collection.answers import AnswerFormat, Answers
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port, start_collector
 from privet.collection.server.batches import pack_batch
@@ -26,6 +25,7 @@ from privet.collection.server.store import engine_for
 from privet.collection.study import FeatureBudget, LabelBudget, Study
 from privet.data import Schema
 from privet.mechanisms import SeededBits
+from privet.release import Answers
 
 BATCH = 1000
 
@@ -97,7 +97,7 @@ def _bodies(study: Study) -> list[bytes]:
     features = study.feature_mechanism.perturb(np.zeros((study.nodes, 500), dtype=np.float32), bits)
     assert study.label_mechanism is not None
     labels = study.label_mechanism.perturb(ids % 4, bits)
-    return AnswerFormat(study).pack(Answers(ids, features, labels))
+    return study.release.wire.pack(Answers(ids, features, labels))
 
 
 def _raw_rate(url: str | None, path: Path, bodies: list[bytes]) -> float:

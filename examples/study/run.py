@@ -18,11 +18,11 @@ import numpy as np
 
 from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.collection.operator.rehearsal import live_collector, play_people
-from privet.collection.simulation import simulated_answers
 from privet.collection.study import FeatureBudget, Study
 from privet.collection.training import train_model
 from privet.data import Graph, social_graph
 from privet.mechanisms import SeededBits
+from privet.release import PrivateData
 from privet.systems import LPGNN
 
 RESPONSE_RATE, LABELLED, SIMULATIONS = 0.9, 0.15, 8
@@ -73,7 +73,8 @@ def main() -> None:
     model, collected = accuracy(answers, seed=0)
     print("\n".join(model.summary()))
     simulated = [
-        accuracy(simulated_answers(study, graph, SeededBits(i), respondents), 0)[1] for i in range(SIMULATIONS)
+        accuracy(study.release.perturb(PrivateData.of(graph, respondents), SeededBits(i)), 0)[1]
+        for i in range(SIMULATIONS)
     ]
     mean, deviation = statistics.mean(simulated), statistics.stdev(simulated)
     away = abs(collected - mean) / (deviation * (1 + 1 / SIMULATIONS) ** 0.5)

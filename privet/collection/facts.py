@@ -7,20 +7,21 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.data import Graph
 from privet.estimation.labels import corrected_accuracy
 from privet.systems import Collected, Fitted
 
 __all__ = ["response_facts", "validation_accuracy", "validation_facts"]
 
 
-def response_facts(collected: Collected) -> dict[str, float]:
+def response_facts(collected: Collected, topology: Graph) -> dict[str, float]:
     """Who answered, whose features come from neighbours, and about whom nothing is known."""
-    completed = collected.completed()
+    completed = collected.completed(topology.adjacency)
     answered = int(collected.answered().sum())
     return {
-        "nodes": collected.graph.num_nodes,
+        "nodes": collected.num_nodes,
         "respondents": answered,
-        "response_rate": answered / collected.graph.num_nodes,
+        "response_rate": answered / collected.num_nodes,
         "features_from_neighbours": completed.borrowed,
         "features_unknown": completed.unknown,
         "training_nodes": int(collected.train.sum()),
@@ -59,5 +60,5 @@ def validation_facts(collected: Collected, fitted: Fitted, control: Fitted) -> d
 
 def _chances(collected: Collected) -> tuple[float, float]:
     """With what probability a seen class is the true one, and each of the others."""
-    response = collected.label_mechanism
+    response = collected.label_response
     return (1.0, 0.0) if response is None else (response.keep, response.flip)

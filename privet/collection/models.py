@@ -15,7 +15,6 @@ import privet
 from privet.collection.study import Study
 from privet.data.files import atomic_directory, atomic_file, check_writable
 from privet.errors import InvalidData, InvalidParameter
-from privet.privacy import Guarantee
 from privet.privacy.statement import write_statement
 from privet.systems import Fitted
 
@@ -61,12 +60,6 @@ class TrainedModel:
     def result(self) -> dict[str, Any]:
         """What the privacy statement is made of: a real collection, not a simulation."""
         study, facts = self.study, self.fitted.facts
-        parts: list[tuple[str, Any]] = [
-            ("features", study.feature_mechanism),
-            ("label", study.label_mechanism),
-            ("neighbour list", study.neighbour_mechanism),
-        ]
-        used = [(part, mechanism) for part, mechanism in parts if mechanism is not None]
         answered = f"{facts['respondents']:,.0f} of {study.nodes:,} people answered ({facts['response_rate']:.1%})"
         return {
             "version": privet.__version__,
@@ -74,8 +67,8 @@ class TrainedModel:
             "dataset": f"study {study.title!r}, id {study.id}; {answered}",
             "collection": "real",
             "guarantee": study.guarantee().to_dict(),
-            "mechanisms": [mechanism.name for _, mechanism in used],
-            "ledger": [_share(part, mechanism.name, mechanism.guarantee()) for part, mechanism in used],
+            "mechanisms": [line.mechanism for line in study.release.lines()],
+            "ledger": [line.to_dict() for line in study.release.lines()],
         }
 
     def summary(self) -> list[str]:
@@ -96,7 +89,7 @@ class TrainedModel:
             for name in ("respondents", "others")
             if f"validation_accuracy_{name}" in facts
         ]
-        noisy = "" if self.study.labels is None else ", estimated from private labels"
+        noisy = ", estimated from private labels" if self.study.release.asks("label") else ""
         lines.append(
             f"Validation accuracy {facts['validation_accuracy']:.1%} ({facts['validation_nodes']:,.0f} nodes held out "
             f"of {facts['training_nodes'] + facts['validation_nodes']:,.0f} labelled{noisy})"
@@ -158,7 +151,3 @@ class TrainedModel:
         table = self.predictions(nodes)
         with atomic_file(path) as file:
             write(table, file)
-
-
-def _share(part: str, mechanism: str, guarantee: Guarantee) -> dict[str, Any]:
-    return {"part": part, "mechanism": mechanism, "epsilon": guarantee.epsilon, "delta": guarantee.delta}

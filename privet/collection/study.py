@@ -24,28 +24,16 @@ from pydantic import (
 )
 
 from privet.data import Categories, Schema
+from privet.data.population import Population
 from privet.errors import InvalidData, PrivetError
-from privet.mechanisms import (
-    HDS,
-    AdjacencyResponse,
-    AnalyticGaussian,
-    Laplace,
-    Mechanism,
-    MultiBit,
-    Piecewise,
-    RandomizedResponse,
-    SampledResponse,
-)
 from privet.privacy import Guarantee
-from privet.privacy.guarantee import sum_up
-from privet.privacy.study import study_guarantee
+from privet.release import LocalRelease
 
-__all__ = ["FeatureBudget", "LabelBudget", "NeighbourBudget", "Study"]
+__all__ = ["Study"]
 
 MOST_NODES = (1 << 31) - 1
 MOST_FEATURES = 1_000_000
 LARGEST_DELTA = 1e-4
-_NUMERIC: dict[str, Any] = {m.name: m for m in (MultiBit, HDS, Piecewise, Laplace, AnalyticGaussian)}
 
 
 def _as_moment(value: object) -> datetime:
@@ -73,7 +61,6 @@ def _as_text(value: str) -> str:
 
 
 Text = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_as_text)]
-Epsilon = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Moment = Annotated[
     datetime, BeforeValidator(_as_moment), PlainSerializer(lambda moment: moment.strftime("%Y-%m-%dT%H:%M:%SZ"))
 ]
@@ -86,63 +73,36 @@ class _Document(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True)
 
 
-class FeatureBudget(_Document):
-    """How a device perturbs its features: ``epsilon`` is the true budget of the whole vector."""
-
-    mechanism: Literal["multi-bit", "hds", "piecewise", "laplace", "analytic-gaussian", "sampled-response"]
-    epsilon: Epsilon
-    sample: Annotated[int, Field(ge=1)] | None = None
-    delta: Annotated[float, Field(gt=0, le=LARGEST_DELTA)] | None = None
-
-    def build(self, schema: Schema) -> Mechanism:
-        """The mechanism for a schema's ranges or categories."""
-        if self.mechanism == SampledResponse.name:
-            sample = schema.dimension if self.sample is None else self.sample
-            return SampledResponse.declare(schema, epsilon=self.epsilon, sample=sample, fill="none")
-        extra = {} if self.delta is None else {"delta": self.delta}
-        built: Mechanism = _NUMERIC[self.mechanism].declare(schema, epsilon=self.epsilon, sample=self.sample, **extra)
-        return built
-
-    @model_validator(mode="after")
-    def _delta_where_it_is_used(self) -> Self:
-        if (self.delta is not None) != (self.mechanism == AnalyticGaussian.name):
-            raise ValueError("delta must be given for analytic-gaussian and for no other mechanism")
-        return self
-
-
-class LabelBudget(_Document):
-    """How a device perturbs its owner's class."""
-
-    mechanism: Literal["randomized-response"] = "randomized-response"
-    epsilon: Epsilon
-
-
-class NeighbourBudget(_Document):
-    """How a device perturbs its owner's neighbour list: ``epsilon`` is the budget of one bit of one list.
-
-    With ``one_sided`` only the endpoint of smaller id reports a pair, and a relationship costs ``epsilon``; otherwise
-    both do, and it costs twice that.
-    """
-
-    mechanism: Literal["adjacency-response"] = "adjacency-response"
-    epsilon: Epsilon
-    one_sided: bool = True
-
-
 class Study(_Document):
     """A study as its operator declares it. Labels and edges that are not asked for are public, or not used.
+
+    Attributes:
+        format: The version of this document's format.
+        version: The study's own version number.
+        title: The first words that participants see.
+        purpose: Why the data are asked for.
+        operator: Who asks, and how to reach them.
+        eligible: Who may take part.
+        nodes: The number of people, whose ids are 0 to nodes - 1.
+        declared: The schema (``schema`` in the document).
+        asked: The questions as plain values (``release`` in the document); :attr:`release` is the object.
+        questions: How each feature is asked for.
+        class_question: How the class is asked for.
+        class_names: The names of the classes.
+        opens: The first moment at which reports are taken.
+        closes: The first moment at which they are not taken any more.
 
     >>> from privet.data import Schema
     >>> study = Study(
     ...     title="Sleep", purpose="A worked example.", operator="privet developers", eligible="Nobody.", nodes=100,
     ...     schema=Schema.numeric(2, low=0.0, high=12.0, classes=2), opens="2026-01-01T00:00:00Z",
-    ...     closes="2026-02-01T00:00:00Z", features=FeatureBudget(mechanism="multi-bit", epsilon=1.0),
+    ...     closes="2026-02-01T00:00:00Z", release=[{"ask": "features", "mechanism": "multi-bit", "epsilon": 1.0}],
     ... )
-    >>> Study.from_bytes(study.canonical()) == study, study.id[:8], study.guarantee().epsilon
-    (True, '8405a8e4', 1.0)
+    >>> Study.from_bytes(study.canonical()) == study, study.release.guarantee().epsilon
+    (True, 1.0)
     """
 
-    format: Literal["privet-study-1"] = "privet-study-1"
+    format: Literal["privet-study-2"] = "privet-study-2"
     version: Annotated[int, Field(ge=1)] = 1
     title: Text
     purpose: Text
@@ -153,16 +113,14 @@ class Study(_Document):
     questions: tuple[Text, ...] | None = None
     class_question: Text | None = None
     class_names: tuple[Text, ...] | None = None
-    features: FeatureBudget
-    labels: LabelBudget | None = None
-    neighbours: NeighbourBudget | None = None
+    asked: tuple[dict[str, Any], ...] = Field(alias="release")
     opens: Moment
     closes: Moment
 
     @model_validator(mode="before")
     @classmethod
     def _lists_as_tuples(cls, values: Any) -> Any:
-        names = ("questions", "class_names")
+        names = ("questions", "class_names", "release")
         if isinstance(values, dict):
             return {k: tuple(v) if k in names and isinstance(v, list) else v for k, v in values.items()}
         return values
@@ -176,15 +134,16 @@ class Study(_Document):
             raise ValueError(f"questions must be {schema.dimension} texts, one for each feature")
         if self.class_names is not None and len(self.class_names) != schema.classes:
             raise ValueError(f"class_names must be {schema.classes} names, one for each class")
-        if self.labels is not None and not schema.classes:
-            raise ValueError("labels must be null where the schema has no classes")
-        if schema.private_edges != (self.neighbours is not None):
-            raise ValueError("neighbours must be given if the schema says that edges are private, and only then")
+        if self.release.asks("label") and not schema.classes:
+            raise ValueError("release must not ask for the label where the schema has no classes")
+        if schema.private_edges != self.release.asks("neighbours"):
+            raise ValueError("release must ask for neighbours if the schema says that edges are private, and only then")
+        if self.release.delta > LARGEST_DELTA:
+            raise ValueError(f"release must have a delta of at most {LARGEST_DELTA:g}")
         if self.closes <= self.opens:
             raise ValueError("closes must be later than opens")
         if self.closes - self.opens > timedelta(days=3660):
             raise ValueError("closes must be at most ten years after opens")
-        _ = self.feature_mechanism, self.label_mechanism, self.neighbour_mechanism  # a budget beyond reach fails here
         return self
 
     @classmethod
@@ -222,38 +181,24 @@ class Study(_Document):
         """SHA-256 of the canonical bytes, in hexadecimal."""
         return hashlib.sha256(self.canonical()).hexdigest()
 
-    @cached_property
-    def feature_mechanism(self) -> Any:
-        """The randomiser of a feature vector."""
-        return self.features.build(self.declared)
+    @property
+    def population(self) -> Population:
+        """The public facts that the questions depend on."""
+        return Population(self.declared, self.nodes)
 
     @cached_property
-    def label_mechanism(self) -> RandomizedResponse | None:
-        """The randomiser of a class, where it is asked for."""
-        if self.labels is None:
-            return None
-        return RandomizedResponse(epsilon=self.labels.epsilon, classes=self.declared.classes)
-
-    @cached_property
-    def neighbour_mechanism(self) -> AdjacencyResponse | None:
-        """The randomiser of a neighbour list, where it is asked for."""
-        if self.neighbours is None:
-            return None
-        one_sided = self.neighbours.one_sided
-        return AdjacencyResponse(epsilon=self.neighbours.epsilon, num_nodes=self.nodes, one_sided=one_sided)
+    def release(self) -> LocalRelease:
+        """Everything that leaves a device: the object that devices, the collector and training share."""
+        return LocalRelease.from_list(self.asked, self.population)
 
     def guarantee(self) -> Guarantee:
-        """What a device promises its owner about everything that it sends in this study."""
-        labels = None if self.label_mechanism is None else self.label_mechanism.guarantee()
-        lists = None if self.neighbour_mechanism is None else self.neighbour_mechanism.guarantee()
-        return study_guarantee(self.feature_mechanism.guarantee(), labels, lists, self.declared.classes)
+        """Return what a device promises its owner about everything that it sends in this study."""
+        return self.release.guarantee()
 
     @property
     def cost(self) -> float:
-        """What taking part costs its owner's lifetime budget: every answer, and each relationship in full."""
-        lists = 0.0 if self.neighbour_mechanism is None else self.neighbour_mechanism.relationship_epsilon
-        labels = 0.0 if self.labels is None else self.labels.epsilon
-        return sum_up([float(self.feature_mechanism.guarantee().epsilon), labels, lists])
+        """The epsilon that taking part costs its owner's lifetime budget."""
+        return self.release.cost
 
     def is_open(self, now: datetime) -> bool:
         """Whether reports may be made at this time."""

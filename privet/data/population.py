@@ -33,6 +33,8 @@ class Population:
             return public
         if isinstance(public, Schema):
             return cls(public, 0)
+        if isinstance(getattr(public, "population", None), cls):
+            return public.population  # type: ignore[no-any-return]
         schema = getattr(public, "schema", None)
         if not isinstance(schema, Schema):
             raise InvalidData("graph", "with a schema, the declared domain of its features", "none")

@@ -2,6 +2,7 @@
 
 from typing import TypeAlias
 
+from privet.registry import Registry
 from privet.systems.base import LocalSystem, UnsuitableRelease
 from privet.systems.central._base import CentralSystem
 from privet.systems.central.heterpoisson import HeterPoisson
@@ -18,7 +19,7 @@ from privet.systems.local.solitude import Solitude
 System = LocalSystem
 AnySystem: TypeAlias = LocalSystem | CentralSystem
 
-SYSTEMS: dict[str, type[LocalSystem]] = {system.name: system for system in (LPGNN, PrivGE, RGNN, Solitude)}
+SYSTEMS: Registry[LocalSystem] = Registry("system", "LocalSystem", ("privet.systems.local",), "privet.systems")
 """Every system by the name that the command line uses."""
 
 CENTRAL_SYSTEMS: dict[str, type[CentralSystem]] = {s.name: s for s in (HeterPoisson, PrivateMLP, SmoothedMLP, NDP, GAP)}

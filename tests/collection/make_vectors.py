@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from simulated_studies import asked
 
-from privet.collection.answers import AnswerFormat, Answers
-from privet.collection.study import FeatureBudget, LabelBudget, NeighbourBudget, Study
+from privet.collection.study import Study
 from privet.data import Categories, Interval, Schema
 from privet.errors import OutOfRangeWarning
 from privet.mechanisms import AdjacencyResponse
 from privet.mechanisms.primitives.bits import Bits
+from privet.release import PrivateData
 
 VECTORS = Path(__file__).with_name("vectors.json")
 LARGEST_WORD = (1 << 64) - 1
@@ -44,25 +45,23 @@ class ReplayedBits(Bits):
 
 
 def report(study: Study, raw: dict[str, Any], bits: Bits) -> bytes:
-    """The body that a device sends: features, label and neighbours are perturbed in this order."""
+    """Return the body that a device sends: features, label and neighbours are perturbed in this order."""
+    label, neighbours = raw.get("label"), raw.get("neighbours", [])
+    private = PrivateData.one(raw["node"], study.nodes, raw["features"], label, neighbours)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutOfRangeWarning)
-        features = study.feature_mechanism.perturb([raw["features"]], bits)
-    labels = None if study.label_mechanism is None else study.label_mechanism.perturb([raw["label"]], bits)
-    lists = None
-    if study.neighbour_mechanism is not None:
-        row = np.zeros((1, study.nodes))
-        row[0, raw["neighbours"]] = 1.0
-        lists = study.neighbour_mechanism.perturb(row, bits, users=np.array([raw["node"]]))
-    nodes = np.array([raw["node"]], dtype=np.int64)
-    return AnswerFormat(study).pack(Answers(nodes, features, labels, lists))[0]
+        answers = study.release.perturb(private, bits)
+    return study.release.wire.pack(answers)[0]
 
 
-def make_study(schema: Schema, features: FeatureBudget, **rest: Any) -> Study:
-    """A study whose texts do not matter."""
+def make_study(
+    schema: Schema, features: dict[str, Any], labels: Any = None, neighbours: Any = None, **rest: Any
+) -> Study:
+    """Declare a study whose texts do not matter."""
     texts = {"title": "Vectors", "purpose": "Déjà vu.", "operator": "privet developers", "eligible": "Nobody."}
     times = {"opens": "2026-01-01T00:00:00Z", "closes": "2026-02-01T00:00:00Z"}
-    return Study(**{"nodes": 50, "schema": schema, "features": features, **texts, **times, **rest})
+    release = asked({name: value for name, value in features.items() if value is not None}, labels, neighbours)
+    return Study(**{"nodes": 50, "schema": schema, "release": release, **texts, **times, **rest})
 
 
 def vectors() -> list[dict[str, Any]]:
@@ -101,12 +100,12 @@ def _numeric_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
             for dimension, sample in ((1, None), (5, None), (5, 2), (5, 3), (12, 12), (40, 7)):
                 domains = [ranges[(i + dimension) % len(ranges)] for i in range(dimension)]
                 schema = Schema(tuple(Interval(low, high) for low, high in domains))
-                budget = FeatureBudget(mechanism=mechanism, epsilon=epsilon, sample=sample)
+                budget = dict(mechanism=mechanism, epsilon=epsilon, sample=sample)
                 values = [_value(chance, low, high) for low, high in domains]
                 refused = [0] if dimension == 1 else []
                 yield make_study(schema, budget), {"node": 3, "features": values}, refused
     mixed = Schema((Categories(7), Interval(-2.0, 2.0), Categories(2)))
-    budget = FeatureBudget(mechanism="hds", epsilon=2.0, sample=3)
+    budget = dict(mechanism="hds", epsilon=2.0, sample=3)
     yield make_study(mixed, budget), {"node": 0, "features": [6, 0.25, 1]}, []
 
 
@@ -121,35 +120,35 @@ def _categorical_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
     for epsilon in (0.01, 0.3, 1.0, 2.0, 8.0):
         for counts, sample in (((2,), None), ((2, 3, 5), 2), ((4,) * 9, 3), ((2, 200) * 4, 7), ((40_000, 2), 1)):
             schema = Schema.categorical(counts)
-            budget = FeatureBudget(mechanism="sampled-response", epsilon=epsilon, sample=sample)
+            budget = dict(mechanism="sampled-response", epsilon=epsilon, sample=sample)
             values = [chance.choice([chance.randrange(count), 0, count - 1, count + 4, -1]) for count in counts]
             yield make_study(schema, budget), {"node": 1, "features": values}, []
 
 
 def _label_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
-    features = FeatureBudget(mechanism="multi-bit", epsilon=1.0)
+    features = dict(mechanism="multi-bit", epsilon=1.0)
     for epsilon in (0.01, 0.5, 1.0, 4.0, 8.0):
         for classes, label in ((2, 0), (2, 1), (7, 6), (129, 64), (40_000, 39_999)):
             schema = Schema.numeric(3, low=0.0, high=1.0, classes=classes)
-            study = make_study(schema, features, labels=LabelBudget(epsilon=epsilon))
+            study = make_study(schema, features, labels=dict(epsilon=epsilon))
             yield study, {"node": 2, "features": [0.0, 0.5, 1.0], "label": label}, []
 
 
 def _list_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
-    features = FeatureBudget(mechanism="multi-bit", epsilon=1.0, sample=1)
+    features = dict(mechanism="multi-bit", epsilon=1.0, sample=1)
     schema = Schema.numeric(1, low=0.0, high=1.0, classes=2, private_edges=True)
     for epsilon in (0.01, 0.5, 1.0, 3.0, 5.0, 8.0):
         for nodes, node, one_sided in ((2, 1, True), (30, 0, False), (30, 17, True), (400, 399, True), (400, 5, False)):
             neighbours = sorted({0, nodes // 3, nodes // 2, nodes - 1} - {node})
-            budget = NeighbourBudget(epsilon=epsilon, one_sided=one_sided)
-            study = make_study(schema, features, nodes=nodes, neighbours=budget, labels=LabelBudget(epsilon=2.0))
+            budget = dict(epsilon=epsilon, one_sided=one_sided)
+            study = make_study(schema, features, nodes=nodes, neighbours=budget, labels=dict(epsilon=2.0))
             yield study, {"node": node, "features": [0.75], "label": 1, "neighbours": neighbours}, []
             yield study, {"node": node, "features": [0.75], "label": 1, "neighbours": []}, _doubtful_words(study)
 
 
 def _doubtful_words(study: Study) -> list[int]:
     """Words whose first 53 bits leave two gaps possible, so that more bits must be drawn."""
-    mechanism = study.neighbour_mechanism
+    mechanism = study.release.question("neighbours").mechanism
     assert isinstance(mechanism, AdjacencyResponse)
     keep = 1 - mechanism.odds.low / mechanism.odds.total
     at_the_edge = [math.floor(keep**gap * (1 << 53)) for gap in (1, 2, 5, 9, 20)]

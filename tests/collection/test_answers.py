@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated_studies import make_study, simulated
 
-from privet.collection.answers import AnswerFormat
 from privet.data import Schema
 from privet.errors import InvalidReports
 
@@ -35,9 +34,9 @@ STUDIES = {
 @pytest.mark.parametrize("seed", range(3))
 def test_what_was_packed_is_unpacked(name, seed):
     study = STUDIES[name]
-    answers, form = simulated(study, seed), AnswerFormat(study)
+    answers, form = simulated(study, seed), study.release.wire
     bodies = form.pack(answers)
-    again = form.unpack(answers.nodes, bodies)
+    again = form.unpack(answers.users, bodies)
     assert (again.features, again.labels, again.neighbours) == (answers.features, answers.labels, answers.neighbours)
     assert all(len(body) <= form.longest for body in bodies)
     assert [form.from_json(form.to_json(body)) for body in bodies] == bodies
@@ -48,7 +47,7 @@ def test_what_was_packed_is_unpacked(name, seed):
 @settings(max_examples=60)
 def test_a_group_is_good_if_and_only_if_each_of_its_bodies_is(name, data):
     study = STUDIES[name]
-    form = AnswerFormat(study)
+    form = study.release.wire
     answers = simulated(study, 0, count=3)
     bodies = form.pack(answers)
     row = data.draw(st.integers(0, 2))
@@ -62,12 +61,12 @@ def test_a_group_is_good_if_and_only_if_each_of_its_bodies_is(name, data):
             return False
         return True
 
-    assert good(answers.nodes, bodies) == good(answers.nodes[[row]], [bodies[row]])
+    assert good(answers.users, bodies) == good(answers.users[[row]], [bodies[row]])
 
 
 def test_symbols_outside_the_alphabet_are_refused():
     study = STUDIES["multi-bit"]
-    form = AnswerFormat(study)
+    form = study.release.wire
     fine = {"coordinates": [5], "symbols": [-1], "label": 2}
     assert form.unpack([0], [form.from_json(fine)]).features.symbols.tolist() == [[-1]]
     for wrong in ({"coordinates": [6]}, {"coordinates": [-1]}, {"symbols": [0]}, {"symbols": [2]}, {"label": 3}):
@@ -92,13 +91,13 @@ def test_symbols_outside_the_alphabet_are_refused():
 )
 def test_json_of_another_shape_is_refused_in_one_sentence(document):
     with pytest.raises(InvalidReports) as caught:
-        AnswerFormat(STUDIES["multi-bit"]).from_json(document)
+        STUDIES["multi-bit"].release.wire.from_json(document)
     assert "\n" not in str(caught.value)
 
 
 def test_a_list_names_others_only():
     study = STUDIES["lists"]
-    form = AnswerFormat(study)
+    form = study.release.wire
     body = {"coordinates": [1], "symbols": [1], "label": 1}
     form.unpack([3], [form.from_json({**body, "neighbours": [4, 499]})])
     for wrong in ([3], [2], [500], [5, 4], [4, 4], [-1]):
@@ -108,4 +107,4 @@ def test_a_list_names_others_only():
 
 def test_nobody_is_an_answer_too():
     study = STUDIES["lists"]
-    assert len(AnswerFormat(study).unpack([], [])) == 0
+    assert len(study.release.wire.unpack([], [])) == 0

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from simulated_studies import make_study, simulated
 
-from privet.collection.answers import AnswerFormat
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port, start_collector
 from privet.collection.server.batches import pack_batch
@@ -20,9 +19,9 @@ from privet.errors import InvalidReports
 STUDY = make_study(
     schema=Schema.numeric(6, low=0.0, high=10.0, classes=3, private_edges=True), neighbours={"epsilon": 4.0}
 )
-FORM = AnswerFormat(STUDY)
+FORM = STUDY.release.wire
 ANSWERS = [
-    (answers.nodes.tolist(), FORM.pack(answers)) for answers in (simulated(STUDY, seed, count=3) for seed in range(50))
+    (answers.users.tolist(), FORM.pack(answers)) for answers in (simulated(STUDY, seed, count=3) for seed in range(50))
 ]
 ODD = [
     None,

@@ -11,10 +11,10 @@ import pytest
 import torch
 import yaml
 
-from privet.collection.answers import Answers
+from privet.release import Answers
 from privet.collection.models import TrainedModel
 from privet.collection.operator.public_data import read_graph, read_labels
-from privet.collection.simulation import simulated_answers
+from privet.release import PrivateData
 from privet.collection.study import Study
 from privet.collection.training import collected_from, study_settings, systems_for, train_model
 from privet.data import Graph, Schema, social_graph, write_edges
@@ -65,8 +65,8 @@ def who_answers(rate: float) -> np.ndarray:
 
 def play(study: Study, rate: float = 1.0) -> tuple[Graph, Answers]:
     graph = a_graph(study.features.mechanism == "sampled-response")
-    return graph, simulated_answers(
-        study, graph, SeededBits(0), np.random.default_rng(0).permutation(who_answers(rate))
+    return graph, 
+        study.release.perturb(PrivateData.of(graph, np.random.default_rng(0).permutation(who_answers(rate)), SeededBits(0))
     )
 
 
@@ -148,7 +148,7 @@ def test_if_everybody_answers_it_is_the_simulation_to_the_bit() -> None:
     study = a_study()
     graph, _ = play(study)
     system = a_system(study, "lpgnn")
-    answers = simulated_answers(study, graph, SeededBits(3))
+    answers = study.release.perturb(PrivateData.of(graph), SeededBits(3))
     collected = collected_from(study, answers, system, **public(graph, study))
     simulated = system.collect(graph.replace(split=collected.graph.split), SeededBits(3))
     assert collected.respondents is None
@@ -158,9 +158,9 @@ def test_if_everybody_answers_it_is_the_simulation_to_the_bit() -> None:
 def test_the_order_of_the_answers_does_not_matter() -> None:
     study = a_study("solitude")
     graph, answers = play(study, 0.6)
-    order = np.argsort(answers.nodes)
+    order = np.argsort(answers.users)
     ordered = Answers(
-        answers.nodes[order], answers.features.take(order), None, answers.neighbours.take(order.astype(np.int64))
+        answers.users[order], answers.features.take(order), None, answers.neighbours.take(order.astype(np.int64))
     )
     one, two = (
         collected_from(study, each, a_system(study, "solitude"), **public(graph, study)) for each in (answers, ordered)

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import privet.collection
-from privet.collection.answers import AnswerFormat
 from privet.collection.study import Study
 
 HERE = Path(__file__).parent
@@ -40,7 +39,7 @@ def test_python_makes_the_vectors() -> None:
 def test_a_collector_accepts_the_vectors() -> None:
     for vector in VECTORS:
         study = Study.from_bytes(vector["manifest"].encode())
-        answers = AnswerFormat(study).unpack([vector["raw"]["node"]], [bytes.fromhex(vector["body"])])
+        answers = study.release.wire.unpack([vector["raw"]["node"]], [bytes.fromhex(vector["body"])])
         assert len(answers) == 1
 
 

@@ -21,13 +21,13 @@ import numpy as np
 import pytest
 import uvicorn
 
-from privet.collection.answers import AnswerFormat, Answers
 from privet.collection.server.app import Limits, create_app
 from privet.collection.server.store import Store
 from privet.collection.study import FeatureBudget, LabelBudget, NeighbourBudget, Study
 from privet.collection.tokens import Tokens, new_key
 from privet.data import Categories, Interval, Schema
 from privet.mechanisms import SeededBits
+from privet.release import Answers
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = os.environ.get("PRIVET_CHROMIUM") or shutil.which("chromium")
@@ -588,7 +588,7 @@ def fill_store(collector: Live) -> None:
     features = study.feature_mechanism.perturb(chance.random((120, 3)), SeededBits(1))
     assert study.label_mechanism is not None
     labels = study.label_mechanism.perturb(chance.integers(0, 3, 120), SeededBits(2))
-    bodies = AnswerFormat(study).pack(Answers(np.arange(120), features, labels))
+    bodies = study.release.wire.pack(Answers(np.arange(120), features, labels))
     moments = time.time() - 86400 * np.sort(chance.random(12))[::-1]
     for group, moment in enumerate(moments.tolist()):
         rows = slice(10 * group, 10 * group + 10)

@@ -7,14 +7,27 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from privet.collection.answers import Answers
 from privet.collection.study import Study
 from privet.data import Schema
 from privet.mechanisms import SeededBits
+from privet.release import PrivateData
+
+
+def asked(features, labels=None, neighbours=None):
+    """The questions of a study as its manifest writes them."""
+    release = [{"ask": "features", **features}]
+    release += [] if labels is None else [{"ask": "label", "mechanism": "randomized-response", **labels}]
+    release += [] if neighbours is None else [{"ask": "neighbours", "mechanism": "adjacency-response", **neighbours}]
+    return release
 
 
 def make_study(**changes):
-    """A small study with labels; every call has another title, so that stores can be shared."""
+    """A small study with labels; every call has another title, so that stores can be shared.
+
+    ``features``, ``labels`` and ``neighbours`` are the parameters of these questions.
+    """
+    questions = {"features": {"mechanism": "multi-bit", "epsilon": 1.0}, "labels": {"epsilon": 1.0}}
+    questions |= {name: changes.pop(name) for name in ("features", "labels", "neighbours") if name in changes}
     values = {
         "title": f"Test {secrets.token_hex(4)}",
         "purpose": "To be tested.",
@@ -22,8 +35,7 @@ def make_study(**changes):
         "eligible": "Simulated people.",
         "nodes": 500,
         "schema": Schema.numeric(6, low=0.0, high=10.0, classes=3),
-        "features": {"mechanism": "multi-bit", "epsilon": 1.0},
-        "labels": {"epsilon": 1.0},
+        "release": asked(**questions),
         "opens": "2020-01-01T00:00:00Z",
         "closes": "2029-12-31T00:00:00Z",
     }
@@ -31,17 +43,15 @@ def make_study(**changes):
 
 
 def simulated(study, seed, count=5):
-    bits, rng = SeededBits(seed), np.random.default_rng(seed)
+    """The answers of some people with random private data."""
+    rng = np.random.default_rng(seed)
     nodes = rng.choice(study.nodes, count, replace=False)
-    features = study.feature_mechanism.perturb(rng.integers(0, 2, (count, study.declared.dimension)), bits)
-    labels = lists = None
-    if study.label_mechanism is not None:
-        labels = study.label_mechanism.perturb(rng.integers(0, study.declared.classes, count), bits)
-    if study.neighbour_mechanism is not None:
-        others = sp.random_array((count, study.nodes), density=0.01, rng=rng).tolil()
-        others[np.arange(count), nodes] = 0
-        lists = study.neighbour_mechanism.perturb((others.tocsr() > 0).astype(float), bits, users=nodes)
-    return Answers(nodes, features, labels, lists)
+    others = sp.random_array((count, study.nodes), density=0.01, rng=rng).tolil()
+    others[np.arange(count), nodes] = 0
+    features = rng.integers(0, 2, (count, study.declared.dimension))
+    labels = rng.integers(0, max(study.declared.classes, 1), count)
+    private = PrivateData(nodes, features, labels, sp.csr_array((others.tocsr() > 0).astype(float)))
+    return study.release.perturb(private, SeededBits(seed))
 
 
 def store_place(kind, directory):

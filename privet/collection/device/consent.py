@@ -6,7 +6,6 @@ from itertools import groupby
 
 from privet.collection.device.ledger import LIFETIME_DELTA, Ledger
 from privet.collection.study import Study
-from privet.mechanisms import SampledResponse
 
 __all__ = ["describe"]
 
@@ -29,7 +28,7 @@ def describe(study: Study, ledger: Ledger | None = None) -> str:
         *_questions(study),
         "",
         "What will be sent",
-        *_sent(study),
+        *(f"  {question.sends()}" for question in study.release.questions),
         "",
         "What it costs",
         f"  {guarantee.in_words()}",
@@ -50,29 +49,12 @@ def _questions(study: Study) -> list[str]:
     if len(asked) > _MOST_LINES and study.questions is None:
         runs = [(text, len(list(run))) for text, run in groupby(study.allowed(i) for i in range(len(asked)))]
         asked = [f"  {count} features, each {text}" for text, count in runs]
-    if study.labels is not None:
+    if study.release.asks("label"):
         asked.append(f"  {study.class_question or 'your class'}: one of {study.declared.classes}{_names(study)}")
-    if study.neighbours is not None:
+    if study.release.asks("neighbours"):
         asked.append(f"  your neighbours: which of the {study.nodes - 1} others you are linked with")
     return asked
 
 
 def _names(study: Study) -> str:
     return "" if study.class_names is None else f" ({', '.join(study.class_names)})"
-
-
-def _sent(study: Study) -> list[str]:
-    mechanism = study.feature_mechanism
-    count = mechanism.sample if isinstance(mechanism, SampledResponse) else mechanism.sampled
-    of = "" if count == study.declared.dimension else f", drawn at random from {study.declared.dimension}"
-    plural = "feature" if count == 1 else "features"
-    lines = [f"  one noisy symbol about {count} {plural}{of} ({mechanism.name}, epsilon {study.features.epsilon:g})"]
-    answer = study.label_mechanism
-    if answer is not None:
-        lines.append(f"  your class with probability {answer.keep:.0%}, otherwise another (epsilon {answer.epsilon:g})")
-    lists = study.neighbour_mechanism
-    if lists is not None:
-        about = "those of larger id" if lists.one_sided else "all others"
-        wrong = f"each entry wrong with probability {lists.flip:.2%}"
-        lines.append(f"  a list about {about}, {wrong} (epsilon {lists.epsilon:g} each)")
-    return lines

@@ -14,14 +14,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
-import scipy.sparse as sp
 
-from privet.collection.answers import AnswerFormat, Answers
 from privet.collection.device.ledger import Ledger
 from privet.collection.study import Study
 from privet.data import Categories, Interval
 from privet.errors import InvalidData, OutOfRangeWarning, PrivetError
 from privet.mechanisms import Bits, SystemBits
+from privet.release import PrivateData
 
 __all__ = ["Participant", "PrivateAnswers", "Refusal", "Reply"]
 
@@ -32,11 +31,30 @@ class Refusal(PrivetError):
 
 @dataclass(frozen=True)
 class PrivateAnswers:
-    """The owner's raw answers. They exist on the device only."""
+    """The owner's raw answers. They exist on the device only.
+
+    Attributes:
+        features: The answers, in the order of the schema.
+        label: The owner's class, if the study asks for it.
+        neighbours: The ids of the owner's neighbours, if the study asks for them.
+    """
 
     features: Sequence[float] = field(repr=False)
     label: int | None = field(default=None, repr=False)
     neighbours: Sequence[int] = field(default=(), repr=False)
+
+    def checked(self, study: Study, node: int) -> PrivateData:
+        """Return the answers as the study's questions read them; bad ones are found before anything is spent."""
+        if not all(_is_number(value) for value in self.features):
+            expected = f"{study.declared.dimension} numbers"
+            raise InvalidData("answers' features", expected, f"{len(self.features)} values")
+        others = [other for other in self.neighbours if other in range(study.nodes)]
+        if study.declared.private_edges and len(others) != len(self.neighbours):
+            raise InvalidData("answers' neighbours", f"other people's ids below {study.nodes}", "another")
+        label = self.label if self.label is None or type(self.label) is int else -1
+        private = PrivateData.one(node, study.nodes, self.features, label, others)
+        study.release.check(private)
+        return private
 
 
 @dataclass(frozen=True)
@@ -48,7 +66,7 @@ class Reply:
 
     def symbols(self) -> dict[str, object]:
         """The report as plain values: all that anybody else will see."""
-        return AnswerFormat(self.study).to_json(self.body)
+        return self.study.release.wire.to_json(self.body)
 
 
 class Participant:
@@ -66,7 +84,7 @@ class Participant:
         return Study.from_bytes(manifest)
 
     def agree(self, study: Study) -> None:
-        """The owner was shown this study (see :func:`privet.collection.device.consent.describe`) and wants to take part."""
+        """The owner was shown this study (see :mod:`privet.collection.device.consent`) and wants to take part."""
         self.ledger.show(study)
 
     def answer(self, study: Study, node: int, private: PrivateAnswers, now: datetime | None = None) -> Reply:
@@ -83,21 +101,14 @@ class Participant:
         if not study.is_open(moment):
             text = f"from {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC"
             raise Refusal(f"The study must be open, which it is {text}. Got {moment:%Y-%m-%d %H:%M} UTC instead.")
-        _check(study, node, private)
-        return Reply(study, self.ledger.reserve(study, node, lambda: self._perturb(study, node, private)))
+        checked = private.checked(study, node)
+        return Reply(study, self.ledger.reserve(study, node, lambda: self._perturb(study, checked)))
 
-    def _perturb(self, study: Study, node: int, private: PrivateAnswers) -> bytes:
+    def _perturb(self, study: Study, private: PrivateData) -> bytes:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OutOfRangeWarning)  # clipped on purpose; the owner sees it beforehand
-            features = study.feature_mechanism.perturb(np.array([private.features], dtype=np.float64), self._bits)
-        labels = neighbours = None
-        if study.label_mechanism is not None:
-            labels = study.label_mechanism.perturb(np.array([private.label]), self._bits)
-        if study.neighbour_mechanism is not None:
-            columns = np.unique(np.asarray(private.neighbours, dtype=np.int64))
-            row = sp.csr_array((np.ones(len(columns)), columns, [0, len(columns)]), shape=(1, study.nodes))
-            neighbours = study.neighbour_mechanism.perturb(row, self._bits, users=np.array([node]))
-        (body,) = AnswerFormat(study).pack(Answers(np.array([node]), features, labels, neighbours))
+            answers = study.release.perturb(private, self._bits)
+        (body,) = study.release.wire.pack(answers)
         return body
 
     def _require_shown(self, study: Study) -> None:
@@ -126,24 +137,6 @@ def _difference(study: Study, shown: Study) -> str:
 
 def _domain(domain: Interval | Categories) -> str:
     return f"{domain.count} categories" if isinstance(domain, Categories) else f"[{domain.low:g}, {domain.high:g}]"
-
-
-def _check(study: Study, node: int, private: PrivateAnswers) -> None:
-    """Bad answers are the owner's to mend, and must not cost anything: they are found before a report is made."""
-    expected = study.declared.dimension
-    if not 0 <= node < study.nodes:
-        raise InvalidData("node", f"an id below {study.nodes}", node)
-    if len(private.features) != expected or not all(_is_number(value) for value in private.features):
-        raise InvalidData("answers' features", f"{expected} numbers", f"{len(private.features)} values")
-    for column, domain in enumerate(study.declared.features):
-        if isinstance(domain, Categories) and private.features[column] not in range(domain.count):
-            raise InvalidData(f"answer to {study.question(column)}", study.allowed(column), private.features[column])
-    if study.labels is not None and private.label not in range(study.declared.classes):
-        raise InvalidData("answers' label", f"a class below {study.declared.classes}", private.label)
-    if study.neighbours is not None:
-        others = [other for other in private.neighbours if other != node and other in range(study.nodes)]
-        if len(others) != len(private.neighbours):
-            raise InvalidData("answers' neighbours", f"other nodes' ids below {study.nodes}", "another")
 
 
 def _is_number(value: object) -> bool:

@@ -1,7 +1,7 @@
 """Answers as one Parquet file, the manifest in its metadata: what ``privet study export`` writes and ``train`` reads.
 
-A row is a respondent: ``node``, ``coordinates`` (absent if every feature is reported), ``symbols`` and, where the
-study asks for them, ``label`` and ``neighbours``. A file is believed no more than the network: reading it checks every
+A row is a respondent: ``node`` and the columns of the release's wire form, such as ``features.coordinates``,
+``features.symbols``, ``label`` and ``neighbours``. A file is believed no more than the network: reading it checks every
 symbol with the mechanisms of the manifest inside, and the pages by their checksums.
 """
 
@@ -15,17 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.collection.answers import AnswerFormat, Answers
 from privet.collection.study import Study
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidReports
-from privet.mechanisms import NeighbourReports, Reports
+from privet.release import Answers
 
 __all__ = ["read_answers", "write_answers"]
 
 _BLOCK = 1 << 16  # respondents written at a time, so that a block's lists stay below 2^31 entries
 _CHECKED = {"write_page_checksum": True}
-_FORMAT = b"privet-answers-1"
+_FORMAT = b"privet-answers-2"
 _KEYS = (b"privet.format", b"privet.study", b"privet.id")
 
 
@@ -33,12 +32,13 @@ def write_answers(path: str | os.PathLike[str], study: Study, answers: Answers) 
     """Write all answers, in the order of their nodes; nothing half-written stays behind."""
     import pyarrow.parquet as pq
 
-    order = np.argsort(answers.nodes, kind="stable")
+    order = np.argsort(answers.users, kind="stable")
     metadata = dict(zip(_KEYS, (_FORMAT, study.canonical(), study.id.encode()), strict=True))
     with atomic_file(path) as file, contextlib.ExitStack() as opened:
         writer = None
         for start in range(0, max(len(order), 1), _BLOCK):
-            table = _table(answers, order[start : start + _BLOCK])
+            rows = order[start : start + _BLOCK]
+            table = _table(Answers(study.release, {name: part.take(rows) for name, part in answers.items()}), study)
             _check_columns(table, study)
             if writer is None:
                 schema = table.schema.with_metadata(metadata)
@@ -46,24 +46,8 @@ def write_answers(path: str | os.PathLike[str], study: Study, answers: Answers) 
             writer.write_table(table.replace_schema_metadata(metadata))
 
 
-def _table(answers: Answers, order: NDArray[np.int64]) -> Any:
-    import pyarrow as pa
-
-    features = answers.features.take(order)
-    columns: dict[str, Any] = {"node": pa.array(answers.nodes[order], pa.int32())}
-    if features.indices is not None:
-        columns["coordinates"] = _as_lists(features.indices)
-    columns["symbols"] = _as_lists(features.symbols)
-    if answers.labels is not None:
-        columns["label"] = pa.array(answers.labels.symbols[order, 0])
-    if answers.neighbours is not None:
-        lists = answers.neighbours.take(order)
-        columns["neighbours"] = pa.ListArray.from_arrays(lists.indptr.astype(np.int32), lists.indices)
-    return pa.table(columns)
-
-
 def read_answers(path: str | os.PathLike[str]) -> tuple[Study, Answers]:
-    """The study and the answers of a file, if devices that follow its manifest could have sent every one of them."""
+    """Read the study and the answers of a file, if devices that follow its manifest could have sent all of them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -83,6 +67,22 @@ def read_answers(path: str | os.PathLike[str]) -> tuple[Study, Answers]:
         raise InvalidData(f"file '{source.name}'", "reports that the study's devices can send", str(error)) from None
 
 
+def _table(answers: Answers, study: Study) -> Any:
+    import pyarrow as pa
+
+    values = study.release.wire.values(answers)
+    columns: dict[str, Any] = {"node": pa.array(answers.users, pa.int32())}
+    for each in study.release.wire.columns:
+        found = values[each.name]
+        if each.column.count is None:
+            columns[each.name] = pa.ListArray.from_arrays(found[0].astype(np.int32), found[1])
+        elif each.column.name:
+            columns[each.name] = _as_lists(found)
+        else:
+            columns[each.name] = pa.array(found[:, 0])
+    return pa.table(columns)
+
+
 def _answers(table: Any, study: Study) -> Answers:
     nodes = _values(table, "node").astype(np.int64)
     wrong = (nodes < 0) | (nodes >= study.nodes)
@@ -90,19 +90,16 @@ def _answers(table: Any, study: Study) -> Answers:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InvalidReports("column 'node'", f"ascending ids below {study.nodes}", f"{nodes[row]} in row {row}")
-    width = AnswerFormat(study).record["symbols"].shape[0]
-    named = "coordinates" in table.column_names
-    indices = _matrix(table, "coordinates", width) if named else None
-    features = Reports(study.declared.dimension, _matrix(table, "symbols", width), indices)
-    study.feature_mechanism.validate(features)
-    labels = neighbours = None
-    if study.label_mechanism is not None:
-        labels = study.label_mechanism.validate(Reports(1, _values(table, "label")[:, None]))
-    if study.neighbour_mechanism is not None:
-        lengths, listed = _lists(table, "neighbours")
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        neighbours = study.neighbour_mechanism.validate(NeighbourReports(study.nodes, starts, listed, nodes))
-    return Answers(nodes, features, labels, neighbours)
+    values: dict[str, Any] = {}
+    for each in study.release.wire.columns:
+        if each.column.count is None:
+            lengths, listed = _lists(table, each.name)
+            values[each.name] = (np.concatenate([[0], np.cumsum(lengths)]), listed)
+        elif each.column.name:
+            values[each.name] = _matrix(table, each.name, each.column.count)
+        else:
+            values[each.name] = _values(table, each.name)[:, None]
+    return study.release.wire.answers(nodes, values)
 
 
 def _study_of(metadata: dict[bytes, bytes], name: str) -> Study:
@@ -115,16 +112,13 @@ def _study_of(metadata: dict[bytes, bytes], name: str) -> Study:
 
 
 def _check_columns(table: Any, study: Study) -> None:
-    """The columns that the manifest asks for, of its types, and no others; a missing value is no answer."""
+    """Demand the columns that the manifest asks for, of its types, and no others; a missing value is no answer."""
     import pyarrow as pa
 
-    record = AnswerFormat(study).record
     expected = {"node": pa.int32()}
-    expected |= {"coordinates": pa.list_(pa.int32())} if "coordinates" in (record.names or ()) else {}
-    expected |= {"symbols": pa.list_(pa.from_numpy_dtype(record["symbols"].base.newbyteorder("=")))}
-    if study.labels is not None:
-        expected["label"] = pa.from_numpy_dtype(record["label"].base.newbyteorder("="))
-    expected |= {"neighbours": pa.list_(pa.int32())} if study.neighbours is not None else {}
+    for each in study.release.wire.columns:
+        kind = pa.from_numpy_dtype(each.column.dtype)
+        expected[each.name] = pa.list_(kind) if each.column.name or each.column.count is None else kind
     found = {column.name: column.type for column in table.schema}
     if len(found) != table.num_columns or not _same(found, expected):
         wanted = ", ".join(f"{name} {kind}" for name, kind in expected.items())
@@ -133,7 +127,7 @@ def _check_columns(table: Any, study: Study) -> None:
 
 
 def _same(found: dict[str, Any], expected: dict[str, Any]) -> bool:
-    """Names and types; what the writer called the elements of a list does not matter."""
+    """Compare names and types; the writer's name for the elements of a list does not matter."""
     return found.keys() == expected.keys() and all(
         kind == found[name]
         or (hasattr(kind, "value_type") and getattr(found[name], "value_type", None) == kind.value_type)
@@ -156,7 +150,7 @@ def _values(table: Any, name: str) -> NDArray[Any]:
 
 
 def _lists(table: Any, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The length of each row's list, and all of them end to end."""
+    """Return the length of each row's list, and all of them end to end."""
     import pyarrow.compute as pc
 
     column = table[name]

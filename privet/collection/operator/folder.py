@@ -9,12 +9,12 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from privet.collection.answers import Answers
 from privet.collection.server.store import Store
 from privet.collection.study import Study
 from privet.collection.tokens import Tokens, new_key
 from privet.data.files import atomic_directory
 from privet.errors import InvalidData
+from privet.release import Answers
 
 __all__ = ["StudyFolder", "open_reports"]
 

@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 
 from privet.collection.server.intake import Intake, Refused, Revoked
 from privet.collection.server.limits import RateLimit
-from privet.collection.server.openapi import BATCH, CLOSE, MANIFEST, METRICS, REPORT, SUMMARY
+from privet.collection.server.openapi import CLOSE, MANIFEST, METRICS, SUMMARY, batch_route, report_route
 from privet.collection.server.pages import add_pages
 from privet.collection.server.store import Outcome, Store, StoreFailure, StudyClosed
 from privet.collection.server.writer import Busy, GroupWriter
@@ -248,9 +248,10 @@ def create_app(store: Store, tokens: Tokens, operator_key: str, limits: Limits |
         endpoint.__name__, endpoint.__doc__ = route.__name__, route.__doc__
         return endpoint
 
+    wire = store.study.release.wire
     app.get("/study", openapi_extra=MANIFEST)(limited(collector.manifest))
-    app.post("/reports", openapi_extra=REPORT)(limited(collector.submit))
-    app.post("/reports/batch", openapi_extra=BATCH)(limited(collector.submit_batch))
+    app.post("/reports", openapi_extra=report_route(wire))(limited(collector.submit))
+    app.post("/reports/batch", openapi_extra=batch_route(wire))(limited(collector.submit_batch))
     app.get("/operator/summary", openapi_extra=SUMMARY)(limited(collector.summary))
     app.post("/operator/close", openapi_extra=CLOSE)(limited(collector.close))
     app.get("/metrics", openapi_extra=METRICS)(limited(collector.metrics))

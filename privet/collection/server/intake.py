@@ -11,7 +11,6 @@ from typing import Any
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from privet.collection.answers import AnswerFormat
 from privet.collection.server.batches import MOST_REPORTS, unpack_batch
 from privet.collection.tokens import TOKEN_BYTES, InvalidToken, Tokens
 from privet.errors import InvalidReports
@@ -49,7 +48,7 @@ class Intake:
 
     def __init__(self, tokens: Tokens, batch_bytes: int) -> None:
         self.tokens, self.batch_bytes = tokens, batch_bytes
-        self.format, self.study_id = AnswerFormat(tokens.study), tokens.study.id
+        self.format, self.study_id = tokens.study.release.wire, tokens.study.id
         self._held = 0
 
     def node(self, request: Request, revoked: Revoked) -> int:

@@ -1,23 +1,15 @@
-"""What the OpenAPI document says of each route's requests and answers."""
+"""The OpenAPI descriptions of each route's requests and answers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["BATCH", "CLOSE", "MANIFEST", "METRICS", "REPORT", "SUMMARY"]
+import numpy as np
 
-_INTEGERS = {"type": "array", "items": {"type": "integer"}}
-_REPORT_BODY = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["symbols"],
-    "properties": {
-        "coordinates": {**_INTEGERS, "description": "The sampled features, ascending; absent if all are reported."},
-        "symbols": {**_INTEGERS, "description": "One symbol of the mechanism's alphabet a feature."},
-        "label": {"type": "integer", "description": "The reported class, if the study asks for it."},
-        "neighbours": {**_INTEGERS, "description": "The reported neighbours, ascending, if the study asks for them."},
-    },
-}
+from privet.release import WireForm
+
+__all__ = ["CLOSE", "MANIFEST", "METRICS", "SUMMARY", "batch_route", "report_route"]
+
 _STUDY_ID = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _BEARER = {"name": "Authorization", "in": "header", "required": True, "schema": {"type": "string"}}
 
@@ -45,40 +37,6 @@ _COMMON = {
 
 MANIFEST: dict[str, Any] = {"responses": _answers(s200="The manifest's canonical bytes.")}
 METRICS: dict[str, Any] = {"responses": _answers(s200="Prometheus text.")}
-REPORT: dict[str, Any] = {
-    "parameters": [_BEARER],
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {"schema": _object(study=_STUDY_ID, report=_REPORT_BODY)},
-            "application/vnd.privet.report": {
-                "schema": {"type": "string", "format": "binary", "description": "32 bytes of study id, then the body."}
-            },
-        },
-    },
-    "responses": _answers(
-        s201="Stored, and on disk.",
-        s200="The same report was stored before.",
-        s403="The study is not open.",
-        s409="A different report of this participant is stored.",
-        **_COMMON,
-    ),
-}
-BATCH: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": _object(
-                    study=_STUDY_ID,
-                    reports={"type": "array", "items": _object(token={"type": "string"}, report=_REPORT_BODY)},
-                )
-            },
-            "application/vnd.privet.batch": {"schema": {"type": "string", "format": "binary"}},
-        },
-    },
-    "responses": _answers(s200="How many were stored, and each refused row.", s403="The study is not open.", **_COMMON),
-}
 SUMMARY: dict[str, Any] = {
     "parameters": [_BEARER],
     "responses": _answers(s200="Counts for the operator.", s401=_COMMON["s401"], s429=_COMMON["s429"]),
@@ -87,3 +45,72 @@ CLOSE: dict[str, Any] = {
     "parameters": [_BEARER],
     "responses": _answers(s200="The study is closed.", s401=_COMMON["s401"], s429=_COMMON["s429"]),
 }
+
+
+def report_route(wire: WireForm) -> dict[str, Any]:
+    """Describe the route for one report of a study."""
+    return {
+        "parameters": [_BEARER],
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {"schema": _object(study=_STUDY_ID, report=_report_schema(wire))},
+                "application/vnd.privet.report": {
+                    "schema": {
+                        "type": "string",
+                        "format": "binary",
+                        "description": "32 bytes of study id, then the body.",
+                    }
+                },
+            },
+        },
+        "responses": _answers(
+            s201="Stored, and on disk.",
+            s200="The same report was stored before.",
+            s403="The study is not open.",
+            s409="A different report of this participant is stored.",
+            **_COMMON,
+        ),
+    }
+
+
+def batch_route(wire: WireForm) -> dict[str, Any]:
+    """Describe the route for many reports of a study."""
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": _object(
+                        study=_STUDY_ID,
+                        reports={
+                            "type": "array",
+                            "items": _object(token={"type": "string"}, report=_report_schema(wire)),
+                        },
+                    )
+                },
+                "application/vnd.privet.batch": {"schema": {"type": "string", "format": "binary"}},
+            },
+        },
+        "responses": _answers(
+            s200="How many were stored, and each refused row.", s403="The study is not open.", **_COMMON
+        ),
+    }
+
+
+def _report_schema(wire: WireForm) -> dict[str, Any]:
+    """Describe the JSON form of a report: one property a question."""
+    properties: dict[str, Any] = {}
+    for each in wire.columns:
+        limits = np.iinfo(each.column.dtype)
+        one = {"type": "integer", "minimum": int(limits.min), "maximum": int(limits.max)}
+        if each.column.count is None:
+            properties[each.question] = {"type": "array", "items": one, "description": "Ascending."}
+        elif each.column.name:
+            exact = {"minItems": each.column.count, "maxItems": each.column.count}
+            entry = properties.setdefault(each.question, _object())
+            entry["properties"][each.column.name] = {"type": "array", "items": one, **exact}
+            entry["required"] = sorted(entry["properties"])
+        else:
+            properties[each.question] = one
+    return _object(**properties)

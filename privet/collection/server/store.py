@@ -16,11 +16,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
-from privet.collection.answers import AnswerFormat, Answers
 from privet.collection.server.insertion import Insertion, Outcome
 from privet.collection.server.tables import CONFLICTS, METADATA, MODELS, REJECTIONS, REPORTS, REVOKED, STUDIES
 from privet.collection.study import Study
 from privet.errors import InvalidData, InvalidParameter, PrivetError
+from privet.release import Answers
 
 __all__ = ["Outcome", "Store", "StoreFailure", "StudyClosed", "engine_for"]
 
@@ -112,7 +112,7 @@ class Store:
         query = sa.select(REPORTS.c.node, REPORTS.c.body).where(REPORTS.c.study == self._number)
         with self._connection() as connection:
             rows = connection.execute(query.order_by(REPORTS.c.node)).all()
-        return AnswerFormat(self.study).unpack([node for node, _ in rows], [bytes(body) for _, body in rows])
+        return self.study.release.wire.unpack([node for node, _ in rows], [bytes(body) for _, body in rows])
 
     def count(self) -> int:
         """How many nodes have reported."""

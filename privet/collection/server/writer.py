@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from privet.collection.answers import AnswerFormat
 from privet.collection.server.store import Outcome, Store
 from privet.errors import InvalidReports
 
@@ -35,7 +34,7 @@ class GroupWriter:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._format = AnswerFormat(store.study)
+        self._format = store.study.release.wire
         self._waiting: list[_Pending] = []
         self._count = 0
         self._wake = asyncio.Event()
@@ -103,7 +102,7 @@ class GroupWriter:
     def _invalid(
         self, nodes: list[int], bodies: list[bytes], start: int, end: int
     ) -> Iterator[tuple[int, InvalidReports]]:
-        """The rows that no device could have sent, by halves: a few bad ones cost a few checks of many at once."""
+        """Find the invalid rows by bisection."""
         try:
             self._format.unpack(nodes[start:end], bodies[start:end])
         except InvalidReports as error:

@@ -1,7 +1,7 @@
 """Spherical noise for sums of bounded vectors: Gaussian, and the symmetric multivariate Laplace of HeterPoisson.
 
-The noise is made from uniform words of a :class:`~privet.mechanisms.primitives.bits.Bits`, so that training draws it from the
-operating system's cryptographic source and a simulation repeats it from a seed.
+The noise is made from uniform words of a :class:`~privet.mechanisms.primitives.bits.Bits`, so that training draws it
+from the operating system's cryptographic source and a simulation repeats it from a seed.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from simulated_studies import make_study
 
-from privet.collection.answers import AnswerFormat
 from privet.collection.device.ledger import Ledger, OtherNode, OverLimit
 from privet.collection.device.participant import Participant, PrivateAnswers, Refusal
 from privet.data import Schema
@@ -27,7 +26,7 @@ def device():
 def test_a_report_that_the_study_s_mechanisms_could_have_made(device, study):
     device.agree(study)
     reply = device.answer(study, 17, ANSWERS)
-    found = AnswerFormat(study).unpack([17], [reply.body])
+    found = study.release.wire.unpack([17], [reply.body])
     assert set(reply.symbols()) == {"coordinates", "symbols", "label"}
     assert found.labels is not None
 

@@ -11,14 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privet.collection.answers import AnswerFormat, Answers
 from privet.collection.operator import export
 from privet.collection.operator.export import read_answers, write_answers
-from privet.collection.simulation import simulated_answers
 from privet.collection.study import Study
 from privet.data import Schema, social_graph
 from privet.errors import InvalidData, PrivetError
 from privet.mechanisms import SeededBits
+from privet.release import Answers, PrivateData
 
 NODES = 40
 
@@ -46,7 +45,9 @@ def a_study(mechanism: str = "multi-bit", *, labels: bool = False, lists: bool =
 
 def some_answers(study: Study, count: int = 25) -> Answers:
     graph = social_graph(NODES, features=8, average_degree=4, seed=0).replace(schema=study.declared)
-    return simulated_answers(study, graph, SeededBits(0), np.random.default_rng(0).permutation(NODES)[:count])
+    return study.release.perturb(
+        PrivateData.of(graph, np.random.default_rng(0).permutation(NODES)[:count]), SeededBits(0)
+    )
 
 
 STUDIES = [
@@ -66,13 +67,13 @@ def test_a_round_trip_gives_the_same_bytes(study: Study, count: int, tmp_path: P
     monkeypatch.setattr(export, "_BLOCK", 7)
     answers = some_answers(study, max(count, 1))
     if not count:
-        answers = AnswerFormat(study).unpack([], [])
+        answers = study.release.wire.unpack([], [])
     write_answers(tmp_path / "reports.parquet", study, answers)
     found, again = read_answers(tmp_path / "reports.parquet")
     assert found.id == study.id
-    assert again.nodes.tolist() == sorted(answers.nodes.tolist())
-    order = np.argsort(answers.nodes)
-    before, after = (AnswerFormat(study).pack(each) for each in (answers, again))
+    assert again.nodes.tolist() == sorted(answers.users.tolist())
+    order = np.argsort(answers.users)
+    before, after = (study.release.wire.pack(each) for each in (answers, again))
     assert [before[row] for row in order] == after
     assert [p.name for p in tmp_path.iterdir()] == ["reports.parquet"]
 
@@ -173,7 +174,7 @@ def test_a_flipped_byte_is_refused_or_harmless(tmp_path: Path) -> None:
     path = tmp_path / "reports.parquet"
     write_answers(path, study, answers)
     good = path.read_bytes()
-    expected = AnswerFormat(study).pack(read_answers(path)[1])
+    expected = study.release.wire.pack(read_answers(path)[1])
     rng = np.random.default_rng(0)
     refused = 0
     with pq.ParquetFile(path) as file:
@@ -189,7 +190,7 @@ def test_a_flipped_byte_is_refused_or_harmless(tmp_path: Path) -> None:
         except PrivetError:
             refused += 1
             continue
-        assert found.id != study.id or AnswerFormat(study).pack(again) == expected
+        assert found.id != study.id or study.release.wire.pack(again) == expected
     assert refused > 20
 
 

@@ -6,7 +6,6 @@ import stat
 import pytest
 from simulated_studies import make_study
 
-from privet.collection.answers import AnswerFormat
 from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.errors import InvalidData, InvalidParameter
 
@@ -51,12 +50,12 @@ def test_damage_is_told_in_one_sentence(folder, damage):
 
 def test_reports_come_out_validated(folder):
     store = folder.store()
-    form = AnswerFormat(folder.study)
+    form = folder.study.release.wire
     body = form.from_json({"coordinates": [1], "symbols": [1], "label": 2})
     store.insert([3, 1], [body, body])
     store.dispose()
     study, answers = open_reports(folder.path)
     assert study == folder.study
-    assert answers.nodes.tolist() == [1, 3]
+    assert answers.users.tolist() == [1, 3]
     other = make_study()
     assert other.id != study.id

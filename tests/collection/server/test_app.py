@@ -8,7 +8,6 @@ import pytest
 from fastapi.testclient import TestClient
 from simulated_studies import make_study, simulated
 
-from privet.collection.answers import AnswerFormat
 from privet.collection.server import intake as requests
 from privet.collection.server.app import Limits, create_app
 from privet.collection.server.batches import pack_batch
@@ -26,7 +25,7 @@ class Service:
         self.tokens, self.key = Tokens(study, new_key()), secrets.token_hex(8)
         self.app = create_app(store, self.tokens, self.key, Limits(**{"rate": 0.0, **limits}))
         answers = simulated(study, 0, count=200)
-        self.bodies = dict(zip(answers.nodes.tolist(), AnswerFormat(study).pack(answers), strict=True))
+        self.bodies = dict(zip(answers.users.tolist(), study.release.wire.pack(answers), strict=True))
         self.nodes = sorted(self.bodies)
 
     def headers(self, node, kind=PACKED):
@@ -59,14 +58,14 @@ def test_stored_repeated_and_refused(service):
     answer = service.send(first, service.bodies[second])
     expected = 200 if service.bodies[first] == service.bodies[second] else 409
     assert answer.status_code == expected
-    other = bytes(reversed(AnswerFormat(service.study).from_json({"coordinates": [0], "symbols": [1], "label": 0})))
+    other = bytes(reversed(service.study.release.wire.from_json({"coordinates": [0], "symbols": [1], "label": 0})))
     assert service.send(first, other).status_code == 422
     assert service.store.get(first) == service.bodies[first]
 
 
 def test_a_different_report_is_refused_and_recorded(service):
     node = service.nodes[0]
-    form = AnswerFormat(service.study)
+    form = service.study.release.wire
     one, two = (form.from_json({"coordinates": [1], "symbols": [symbol], "label": 0}) for symbol in (1, -1))
     assert service.send(node, one).status_code == 201
     answer = service.send(node, two)
@@ -77,7 +76,7 @@ def test_a_different_report_is_refused_and_recorded(service):
 
 def test_json_and_packed_are_the_same_report(service):
     node = service.nodes[0]
-    report = AnswerFormat(service.study).to_json(service.bodies[node])
+    report = service.study.release.wire.to_json(service.bodies[node])
     document = json.dumps({"study": service.study.id, "report": report})
     headers = service.headers(node, "application/json; charset=utf-8")
     assert service.client.post("/reports", content=document, headers=headers).status_code == 201
@@ -106,7 +105,7 @@ def test_a_bad_token_costs_its_own_row_only(service):
 
 
 def test_a_batch_as_json(service):
-    form = AnswerFormat(service.study)
+    form = service.study.release.wire
     entries = [
         {"token": service.tokens.issue(node), "report": form.to_json(service.bodies[node])}
         for node in service.nodes[:3]

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from simulated_studies import make_study, simulated, store_place
 
-from privet.collection.answers import AnswerFormat
 from privet.collection.server.store import Outcome, Store, StoreFailure, StudyClosed
 from privet.errors import InvalidData, InvalidParameter
 
@@ -46,11 +45,11 @@ def test_like_a_dictionary(tmp_path_factory, batches):
 
 def test_answers_come_back_by_node(store, study):
     answers = simulated(study, 0, count=250)
-    form = AnswerFormat(study)
-    store.insert(answers.nodes.tolist(), form.pack(answers))
+    form = study.release.wire
+    store.insert(answers.users.tolist(), form.pack(answers))
     found = store.answers()
-    order = np.argsort(answers.nodes)
-    assert found.nodes.tolist() == answers.nodes[order].tolist()
+    order = np.argsort(answers.users)
+    assert found.nodes.tolist() == answers.users[order].tolist()
     assert found.features == answers.features.take(order)
 
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated_studies import make_study, simulated
 
-from privet.collection.answers import AnswerFormat
 from privet.collection.server import writer as module
 from privet.collection.server.store import Outcome, Store
 from privet.collection.server.writer import Busy, GroupWriter
@@ -16,7 +15,7 @@ from privet.errors import InvalidReports
 
 STUDY = make_study()
 ANSWERS = simulated(STUDY, 0, count=60)
-NODES, BODIES = ANSWERS.nodes.tolist(), AnswerFormat(STUDY).pack(ANSWERS)
+NODES, BODIES = ANSWERS.nodes.tolist(), STUDY.release.wire.pack(ANSWERS)
 
 
 def written(store, *submissions):

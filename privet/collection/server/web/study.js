@@ -18,7 +18,7 @@ const PYTHON_ONLY = ["analytic-gaussian"];
 const MOST_FEATURES = 100_000; // what a page can ask for; the Python client has no such limit
 const KEYS = [
   ...["format", "version", "title", "purpose", "operator", "eligible", "nodes", "schema", "questions"],
-  ...["class_question", "class_names", "features", "labels", "neighbours", "opens", "closes"],
+  ...["class_question", "class_names", "release", "opens", "closes"],
 ];
 
 /** The manifest's bytes as the server sends them. */
@@ -101,7 +101,7 @@ function checkKeys(value, keys, where) {
 
 function understand(manifest) {
   checkKeys(manifest, KEYS, "the manifest");
-  check(manifest.format === "privet-study-1", `its format is “${manifest.format}”`);
+  check(manifest.format === "privet-study-2", `its format is “${manifest.format}”`);
   for (const key of ["title", "purpose", "operator", "eligible"]) check(isText(manifest[key]), `${key} is not a text`);
   check(isCount(manifest.nodes, 2) && manifest.nodes < 2 ** 31, "the number of nodes is not one");
   const domains = readSchema(manifest.schema);
@@ -114,9 +114,10 @@ function understand(manifest) {
     return new Date(moment);
   });
   check(opens < closes, "it closes before it opens");
-  const features = readFeatures(manifest.features, domains);
-  const labels = manifest.labels === null ? null : readLabels(manifest.labels, classes);
-  const neighbours = manifest.neighbours === null ? null : readNeighbours(manifest.neighbours, manifest.nodes);
+  const asked = readRelease(manifest.release);
+  const features = readFeatures(asked.features, domains);
+  const labels = asked.label ? readLabels(asked.label, classes) : null;
+  const neighbours = asked.neighbours ? readNeighbours(asked.neighbours, manifest.nodes) : null;
   check(manifest.schema.private_edges === (neighbours !== null), "its neighbour lists do not fit its schema");
   return {
     ...{ manifest, nodes: manifest.nodes, domains, classes, opens, closes, features, labels, neighbours },
@@ -125,6 +126,16 @@ function understand(manifest) {
     className: (label) => manifest.class_names?.[label] ?? `Class ${label}`,
     classQuestion: manifest.class_question ?? "Which class do you belong to?",
   };
+}
+
+/** The questions by what they ask, in the order in which the report's bytes hold them. */
+function readRelease(questions) {
+  check(Array.isArray(questions) && questions.length > 0, "its release is not a list of questions");
+  const order = ["features", "label", "neighbours"];
+  const places = questions.map((question) => order.indexOf(question?.ask));
+  check(places.every((place) => place >= 0), "it asks a question that this page does not have");
+  check(places[0] === 0 && places.every((place, i) => i === 0 || place > places[i - 1]), "its questions are in another order");
+  return Object.fromEntries(questions.map(({ ask, ...budget }) => [ask, budget]));
 }
 
 function checkTexts(value, count, where) {
@@ -163,7 +174,8 @@ function readCategories(count) {
 }
 
 function readFeatures(budget, domains) {
-  checkKeys(budget, ["mechanism", "epsilon", "sample", "delta"], "the features' budget");
+  const extra = ["sample", "delta", "fill"].filter((key) => Object.hasOwn(budget, key));
+  checkKeys(budget, ["mechanism", "epsilon", ...extra], "the features' budget");
   if (PYTHON_ONLY.includes(budget.mechanism)) {
     const text =
       `This study perturbs answers with the mechanism “${budget.mechanism}”, which this page does not have. ` +
@@ -171,15 +183,16 @@ function readFeatures(budget, domains) {
     throw new Refusal("This study needs the Python client", text);
   }
   check(isBudget(budget.epsilon), "the features' budget is not a number above 0");
-  check(budget.delta === null, "a delta is given where none belongs");
-  const { sample } = budget;
+  check((budget.delta ?? null) === null, "a delta is given where none belongs");
+  check((budget.fill ?? "none") === "none", "its reports would be filled up with answers that nobody gave");
+  const sample = budget.sample ?? null;
   check(sample === null || (isCount(sample, 1) && sample <= domains.length), "the number of sampled features is not one");
   if (budget.mechanism === "sampled-response") {
     check(domains.every(({ kind }) => kind === "categories"), "sampled-response needs categories");
-    return guarded(() => new SampledResponse(budget, domains));
+    return guarded(() => new SampledResponse({ ...budget, sample }, domains));
   }
   check(Object.hasOwn(NUMERIC, budget.mechanism), `its mechanism “${budget.mechanism}” is unknown`);
-  return guarded(() => new NUMERIC[budget.mechanism](budget, domains));
+  return guarded(() => new NUMERIC[budget.mechanism]({ ...budget, sample }, domains));
 }
 
 function readLabels(budget, classes) {

@@ -12,13 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from privet.cli import main
-from privet.collection.answers import AnswerFormat
 from privet.collection.operator.export import write_answers
-from privet.collection.simulation import simulated_answers
 from privet.collection.study import Study
 from privet.data import Schema, social_graph, write_edges
 from privet.mechanisms import SeededBits
 from privet.privacy.statement import read_statement
+from privet.release import PrivateData
 
 NODES = 120
 GRAPH = social_graph(NODES, features=8, average_degree=6, seed=0)
@@ -47,7 +46,7 @@ def files(tmp_path: Path) -> Path:
     """What an operator has: exported reports, public edges, public labels of some."""
     for name, lists in (("reports", False), ("lists", True)):
         graph = GRAPH.replace(schema=a_study(lists).declared)
-        answers = simulated_answers(a_study(lists), graph, SeededBits(0), np.arange(0, NODES, 2))
+        answers = a_study(lists).release.perturb(PrivateData.of(graph, np.arange(0, NODES, 2)), SeededBits(0))
         write_answers(tmp_path / f"{name}.parquet", a_study(lists), answers)
     write_edges(tmp_path / "edges.parquet", GRAPH.edges)
     rows = "".join(f"{node},{label}\n" for node, label in enumerate(GRAPH.labels[:80]))
@@ -110,8 +109,8 @@ def test_a_study_directory_is_read_and_told_of_the_model(
 
     study = a_study()
     store = StudyFolder.create(files / "study", study).store()
-    answers = simulated_answers(study, GRAPH, SeededBits(0), np.arange(0, NODES, 2))
-    store.insert(answers.nodes.tolist(), AnswerFormat(study).pack(answers))
+    answers = study.release.perturb(PrivateData.of(GRAPH, np.arange(0, NODES, 2)), SeededBits(0))
+    store.insert(answers.users.tolist(), study.release.wire.pack(answers))
     public = ["--graph", files / "edges.parquet", "--set", "max_epochs=20", "--out", files / "model"]
     code, out, err = privet(capsys, monkeypatch, *training(files, "study"), *public)
     assert (code, err) == (0, "")

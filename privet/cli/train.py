@@ -1,4 +1,4 @@
-"""``privet train`` and ``predict``: from the reports of a study to a model, and from a model to classes."""
+"""``privet train``: from the reports of a study to a model."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from privet.cli.app import AsJson, app
+from privet.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from privet.collection.answers import Answers
     from privet.collection.study import Study
-
-
-_DECIDED = {"epsilon_features", "epsilon_labels", "epsilon_edges", "delta", "mechanism", "sample", "fill", "one_sided"}
+    from privet.release import Answers
 
 
 @app.command()
@@ -24,7 +22,7 @@ def train(
     study: Annotated[
         Path, typer.Option(help="A study's directory, or its reports as 'privet study export' writes them.")
     ],
-    system: Annotated[str, typer.Option(help="lpgnn, privge, rgnn or solitude; it must fit the study's mechanisms.")],
+    system: Annotated[str, typer.Option(help="The system, such as lpgnn; it must fit the study's questions.")],
     out: Annotated[Path, typer.Option(help="New directory for the model.")],
     graph: Annotated[
         Path | None,
@@ -61,11 +59,9 @@ def train(
 
     from privet.cli.run_command import parse_settings
     from privet.collection.operator.public_data import read_graph, read_labels
-    from privet.collection.training import study_settings, train_model
-    from privet.errors import InvalidParameter
-    from privet.evaluation.choosing import system_for
+    from privet.collection.training import systems_for, train_model
     from privet.evaluation.outputs import check_writable
-    from privet.systems import System
+    from privet.systems import SYSTEMS, LocalSystem, UnsuitableRelease
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidParameter("--out", "privet train", "a new or an empty directory", str(out))
@@ -73,13 +69,14 @@ def train(
     manifest, answers = _reports(study)
     if study_id is not None and study_id.strip().lower() != manifest.id:
         raise InvalidParameter("--study-id", "privet train", "the id of the study that the reports are of", manifest.id)
-    decided = study_settings(manifest, system) | {"seed": seed}
-    chosen = parse_settings(other or [])
-    if taken := sorted(chosen.keys() & (decided.keys() | _DECIDED)):
-        raise InvalidParameter("--set", "privet train", "of settings that the study does not decide", ", ".join(taken))
-    built = system_for(system, "", decided | chosen)
-    if not isinstance(built, System):
+    kind = SYSTEMS.find(system)
+    if not issubclass(kind, LocalSystem):
         raise InvalidParameter("--system", "privet train", "a system of the local model", system)
+    try:
+        built = kind.from_release(manifest.release, seed=seed, **parse_settings(other or []))
+    except UnsuitableRelease as error:
+        fitting = ", ".join(systems_for(manifest)) or "no system"
+        raise UnsuitableRelease(f"{error} {fitting} can.") from None
     model = train_model(
         manifest,
         answers,
@@ -96,35 +93,6 @@ def train(
         typer.echo(json.dumps({"study": manifest.id, "system": system, "model": str(out), **model.fitted.facts}))
         return
     typer.echo("\n".join([*model.summary(), f"The model is in {out}."]))
-
-
-@app.command()
-def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="A directory that 'privet train' wrote.")],
-    nodes: Annotated[
-        str | None, typer.Option(help="Nodes, comma separated (default: all).", show_default=False)
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write to this .csv or .parquet file (default: print).", show_default=False)
-    ] = None,
-) -> None:
-    """The class of each node and how probable each class is."""
-    import numpy as np
-
-    from privet.collection.models import TrainedModel
-    from privet.errors import InvalidParameter
-
-    chosen = None
-    if nodes is not None:
-        words = [word.strip() for word in nodes.split(",")]
-        if not all(word.isdecimal() for word in words):
-            raise InvalidParameter("--nodes", "privet predict", "node numbers, such as 1,2,3", nodes)
-        chosen = np.array([min(int(word), 1 << 62) for word in words], dtype=np.int64)
-    trained = TrainedModel.load(model)
-    if out is None:
-        typer.echo(trained.predictions_as_csv(chosen), nl=False)
-        return
-    trained.write_predictions(out, chosen)
 
 
 def _reports(path: Path) -> tuple[Study, Answers]:

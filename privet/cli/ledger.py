@@ -1,0 +1,54 @@
+"""``privet ledger``: everything that this device has reported, and what is left of its owner's budget."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from privet.cli.app import AsJson, app
+from privet.errors import InvalidParameter
+
+
+@app.command("ledger")
+def show_ledger(
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="Your lifetime ledger (default: privet/ledger.sqlite of your data).", show_default=False),
+    ] = None,
+    limit: Annotated[
+        float | None, typer.Option(help="Set your lifetime limit of epsilon (default: leave it).", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """What this device has reported so far, and what is left of its owner's budget."""
+    from privet.collection.device.ledger import LIFETIME_DELTA, Ledger, default_path
+
+    place = ledger or default_path()
+    if ledger is not None and limit is None and not place.is_file():
+        raise InvalidParameter("--ledger", "privet ledger", "an existing file", str(place))
+    owned = Ledger(place)
+    if limit is not None:
+        owned.limit = limit
+    entries = owned.entries()
+    if as_json:
+        reports = [{"study": e.study, "title": e.title, "epsilon": e.cost, "sent": e.sent is not None} for e in entries]
+        print(json.dumps({"limit": owned.limit, "spent": owned.spent, "delta": owned.spent_delta, "reports": reports}))
+        return
+    table = Table("made", "study", "title", "epsilon", "sent")
+    for entry in entries:
+        made = f"{datetime.fromtimestamp(entry.made, UTC):%Y-%m-%d}"
+        table.add_row(
+            made, entry.study[:12], escape(entry.title), f"{entry.cost:g}", "yes" if entry.sent else "not yet"
+        )
+    out = Console(highlight=False)
+    out.print(table)
+    out.print(f"Spent {owned.spent:g} of {owned.limit:g}; {max(0.0, owned.limit - owned.spent):g} left.")
+    if owned.spent_delta:
+        out.print(f"Delta: {owned.spent_delta:g} of {LIFETIME_DELTA:g}.")

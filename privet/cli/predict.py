@@ -1,0 +1,39 @@
+"""``privet predict``: from a model to classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from privet.cli.app import app
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="A directory that 'privet train' wrote.")],
+    nodes: Annotated[
+        str | None, typer.Option(help="Nodes, comma separated (default: all).", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write to this .csv or .parquet file (default: print).", show_default=False)
+    ] = None,
+) -> None:
+    """The class of each node and how probable each class is."""
+    import numpy as np
+
+    from privet.collection.models import TrainedModel
+    from privet.errors import InvalidParameter
+
+    chosen = None
+    if nodes is not None:
+        words = [word.strip() for word in nodes.split(",")]
+        if not all(word.isdecimal() for word in words):
+            raise InvalidParameter("--nodes", "privet predict", "node numbers, such as 1,2,3", nodes)
+        chosen = np.array([min(int(word), 1 << 62) for word in words], dtype=np.int64)
+    trained = TrainedModel.load(model)
+    if out is None:
+        typer.echo(trained.predictions_as_csv(chosen), nl=False)
+        return
+    trained.write_predictions(out, chosen)
