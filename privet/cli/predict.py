@@ -12,7 +12,9 @@ from privet.cli.app import app
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL_DIR", help="A directory that 'privet train' wrote.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL_DIR", help="A model's directory, from 'privet train' or Fitted.save.")
+    ],
     nodes: Annotated[
         str | None, typer.Option(help="Nodes, comma separated (default: all).", show_default=False)
     ] = None,
@@ -20,11 +22,15 @@ def predict(
         Path | None, typer.Option(help="Write to this .csv or .parquet file (default: print).", show_default=False)
     ] = None,
 ) -> None:
-    """The class of each node and how probable each class is."""
+    """Print the class of each node and how probable each class is."""
+    import sys
+
     import numpy as np
+    from pyarrow import csv
 
     from privet.collection.models import TrainedModel
     from privet.errors import InvalidParameter
+    from privet.systems import Fitted
 
     chosen = None
     if nodes is not None:
@@ -32,8 +38,13 @@ def predict(
         if not all(word.isdecimal() for word in words):
             raise InvalidParameter("--nodes", "privet predict", "node numbers, such as 1,2,3", nodes)
         chosen = np.array([min(int(word), 1 << 62) for word in words], dtype=np.int64)
-    trained = TrainedModel.load(model)
+    names = None
+    if (model / "study.json").is_file():
+        trained = TrainedModel.load(model)
+        fitted, names = trained.fitted, trained.study.class_names
+    else:
+        fitted = Fitted.load(model)
     if out is None:
-        typer.echo(trained.predictions_as_csv(chosen), nl=False)
+        csv.write_csv(fitted.predictions(chosen, names), sys.stdout.buffer)
         return
-    trained.write_predictions(out, chosen)
+    fitted.write_predictions(out, chosen, names)

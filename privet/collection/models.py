@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-import privet
 from privet.collection.study import Study
-from privet.data.files import atomic_directory, atomic_file, check_writable
-from privet.errors import InvalidData, InvalidParameter
+from privet.data.files import atomic_directory
+from privet.errors import InvalidData
 from privet.privacy.statement import write_statement
 from privet.systems import Fitted
 
@@ -61,15 +57,7 @@ class TrainedModel:
         """What the privacy statement is made of: a real collection, not a simulation."""
         study, facts = self.study, self.fitted.facts
         answered = f"{facts['respondents']:,.0f} of {study.nodes:,} people answered ({facts['response_rate']:.1%})"
-        return {
-            "version": privet.__version__,
-            "system": self.fitted.system,
-            "dataset": f"study {study.title!r}, id {study.id}; {answered}",
-            "collection": "real",
-            "guarantee": study.guarantee().to_dict(),
-            "mechanisms": [line.mechanism for line in study.release.lines()],
-            "ledger": [line.to_dict() for line in study.release.lines()],
-        }
+        return self.fitted.result(f"study {study.title!r}, id {study.id}; {answered}", "real")
 
     def summary(self) -> list[str]:
         """Who answered, how good the model is, and whether the reports helped: one sentence each."""
@@ -111,43 +99,3 @@ class TrainedModel:
             f"{begin}: {gain:+.1f} +- {margin:.1f} points against {facts['control_accuracy']:.1%} with structure only, "
             "the same reports dealt to other people at random (95 % confidence)."
         )
-
-    def predictions(self, nodes: NDArray[np.int64] | None = None) -> Any:
-        """An Arrow table of ``node``, ``class``, its ``class_name`` if the study has names, and each probability."""
-        import pyarrow as pa
-
-        chosen = np.arange(self.study.nodes) if nodes is None else np.asarray(nodes, dtype=np.int64)
-        wrong = (chosen < 0) | (chosen >= self.study.nodes)
-        if wrong.any():
-            expected = f"from 0 to {self.study.nodes - 1}"
-            raise InvalidParameter("--nodes", "privet predict", expected, int(chosen[np.argmax(wrong)]))
-        chances = self.fitted.predict_proba()[chosen]
-        classes = self.fitted.predict()[chosen]
-        columns: dict[str, Any] = {"node": chosen, "class": classes}
-        if self.study.class_names is not None:
-            columns["class_name"] = pa.array(self.study.class_names).take(pa.array(classes))
-        columns |= {f"p{number}": np.ascontiguousarray(chances[:, number]) for number in range(chances.shape[1])}
-        return pa.table(columns)
-
-    def predictions_as_csv(self, nodes: NDArray[np.int64] | None = None) -> str:
-        """The table as text."""
-        import io
-
-        from pyarrow import csv
-
-        buffer = io.BytesIO()
-        csv.write_csv(self.predictions(nodes), buffer)
-        return buffer.getvalue().decode()
-
-    def write_predictions(self, path: str | os.PathLike[str], nodes: NDArray[np.int64] | None = None) -> None:
-        """Write the table to a ``.csv`` or ``.parquet`` file."""
-        from pyarrow import csv, parquet
-
-        suffix = Path(path).suffix
-        if suffix not in (".csv", ".parquet"):
-            raise InvalidParameter("--out", "privet predict", "a .csv or .parquet file", str(path))
-        write = csv.write_csv if suffix == ".csv" else parquet.write_table
-        check_writable(path)
-        table = self.predictions(nodes)
-        with atomic_file(path) as file:
-            write(table, file)

@@ -81,7 +81,7 @@ def reconstructed_labels(propagated: Tensor) -> Tensor:
 
 
 def cross_fitted_shares(
-    reported: Tensor, classes: int, operator: Operator, hops: int, *, folds: int, seed: int
+    reported: Tensor, classes: int, operator: Operator, hops: int, *, folds: int, seed: int | None | None
 ) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
     """The shares of the reported classes around each node, as inputs of a network that is fitted to the same reports.
 

@@ -101,6 +101,11 @@ class LocalSystem(ABC):
         """Return the graph that the server learns on: the public one."""
         return collected.topology
 
+    def fitted(self, collected: Collected, probabilities: NDArray[np.float32], **rest: Any) -> Fitted:
+        """Return the result of training; ``rest`` are further fields of :class:`Fitted`."""
+        promise, lines = collected.guarantee(), collected.release.lines()
+        return Fitted(self.name, promise, probabilities, settings=self.settings(), lines=lines, **rest)
+
     @classmethod
     def from_release(cls, release: LocalRelease, **settings: Any) -> Self:
         """Make the system that learns from the answers to a release.

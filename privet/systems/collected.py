@@ -97,6 +97,15 @@ class Collected:
             seen = self.public.labels
         return seen
 
+    def supervised(self, owner: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the seen labels, the labelled training nodes and the labelled validation nodes; none may be empty."""
+        seen = self.seen_labels()
+        fit, held = (np.flatnonzero(part & (seen >= 0)) for part in (self.train, self.validation))
+        if not len(fit) or not len(held):
+            found = f"{len(fit)} and {len(held)}"
+            raise InvalidData(f"labelled nodes given to {owner}", "some for training and some for validation", found)
+        return seen, fit, held
+
     def estimate(self, topology: sp.csr_array | None = None) -> AffineFeatures:
         """Estimate everybody's features without bias; those of people who did not answer are their neighbours' mean.
 

@@ -1,10 +1,10 @@
-"""What the server has after training: predictions for every node, an embedding, and the guarantee behind them."""
+"""The result of training: predictions for the nodes of a graph, an embedding, and the guarantee behind them."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,30 @@ from numpy.typing import NDArray
 from privet.data.files import atomic_directory, atomic_file
 from privet.errors import InvalidData
 from privet.privacy import Guarantee
+from privet.privacy.ledger import LedgerLine
+from privet.privacy.statement import write_statement
 
 __all__ = ["Fitted"]
 
-_FORMAT = "privet-fitted-1"
+_FORMAT = "privet-fitted-2"
+_ARRAYS = ("guarantee", "probabilities", "embedding", "weights", "lines")
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """Predictions of a trained system over the nodes of its graph (the transductive setting).
 
-    ``guarantee`` is None only for controls that are not private at all. ``facts`` are what the server found out about
-    the data on its way, by name.
+    Attributes:
+        system: The name of the system.
+        guarantee: The promise behind the predictions; None only for controls that are not private at all.
+        probabilities: Class probabilities, one row a node; NaN where no prediction was made.
+        embedding: A vector for each node, or None.
+        settings: The hyper-parameters, without a seed that would undo noise.
+        weights: The network's weights by name.
+        best_epoch: The epoch whose network was kept.
+        validation_score: Its score on the validation labels that the server sees.
+        facts: Figures that the server found out about the data on its way, by name.
+        lines: The parts of the budget.
     """
 
     system: str
@@ -37,40 +49,58 @@ class Fitted:
     best_epoch: int | None = None
     validation_score: float | None = None
     facts: dict[str, float] = field(default_factory=dict)
+    lines: tuple[LedgerLine, ...] = ()
+
+    def __repr__(self) -> str:
+        nodes, classes = self.probabilities.shape
+        promised = "not private" if self.guarantee is None else f"epsilon {self.guarantee.epsilon:.4g}"
+        return f"Fitted({self.system}, {nodes} nodes, {classes} classes, {promised})"
+
+    def predicted(self) -> NDArray[np.bool_]:
+        """Tell for which nodes a prediction was made."""
+        return np.asarray(~np.isnan(self.probabilities).any(axis=1))
 
     def predict_proba(self) -> NDArray[np.float32]:
-        """Class probabilities, one row a node."""
+        """Return class probabilities, one row a node; NaN where no prediction was made."""
         return self.probabilities
 
     def predict(self) -> NDArray[np.int64]:
-        """The most probable class of each node."""
-        return np.asarray(self.probabilities.argmax(axis=1), dtype=np.int64)
+        """Return the most probable class of each node; -1 where no prediction was made."""
+        made = self.predicted()
+        classes = np.full(len(made), -1, dtype=np.int64)
+        classes[made] = self.probabilities[made].argmax(axis=1)
+        return classes
 
     def score(self, labels: NDArray[np.int64], nodes: NDArray[np.bool_]) -> float:
-        """Accuracy on some nodes, for an evaluator who knows their labels."""
+        """Return the accuracy on some nodes, for an evaluator who knows their labels."""
         return float((self.predict()[nodes] == labels[nodes]).mean())
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a directory with ``arrays.safetensors`` and ``fitted.json``; nothing half-written stays behind."""
+    def save(self, path: str | os.PathLike[str], dataset: str = "a graph") -> None:
+        """Write a model's directory: ``arrays.safetensors``, ``fitted.json`` and, if private, ``privacy.yaml``.
+
+        Rows of nodes without a prediction are not written. Nothing half-written stays behind.
+        """
         from safetensors.numpy import save_file
 
-        arrays = {"probabilities": self.probabilities, **{f"weights.{k}": v for k, v in self.weights.items()}}
+        made = np.flatnonzero(self.predicted())
+        arrays: dict[str, NDArray[Any]] = {f"weights.{name}": value for name, value in self.weights.items()}
+        arrays |= {"probabilities": self.probabilities[made], "nodes": made}
         if self.embedding is not None:
             arrays["embedding"] = self.embedding
+        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _ARRAYS}
         document = {
+            **plain,
             "format": _FORMAT,
-            "system": self.system,
+            "num_nodes": len(self.probabilities),
             "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
-            "settings": self.settings,
-            "best_epoch": self.best_epoch,
-            "validation_score": self.validation_score,
-            "facts": self.facts,
+            "ledger": [line.to_dict() for line in self.lines],
         }
         with atomic_directory(path) as folder:
-            save_file(
-                {name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "arrays.safetensors"
-            )
+            whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+            save_file(whole, folder / "arrays.safetensors")
             (folder / "fitted.json").write_text(json.dumps(document, indent=2, sort_keys=True) + "\n")
+            if self.guarantee is not None:
+                write_statement(self.result(dataset), folder / "privacy.yaml")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Fitted:
@@ -84,20 +114,80 @@ class Fitted:
             arrays = load_file(folder / "arrays.safetensors")
         except (OSError, ValueError, SafetensorError) as error:
             raise InvalidData(f"model in {folder.name}", "a model's directory", str(error)) from None
-        if not isinstance(document, dict) or document.get("format") != _FORMAT or "probabilities" not in arrays:
+        wanted = {"probabilities", "nodes"} <= arrays.keys()
+        if not isinstance(document, dict) or document.get("format") != _FORMAT or not wanted:
             raise InvalidData(f"model in {folder.name}", f"of the format {_FORMAT}", "another one")
+        rows = np.full((document["num_nodes"], arrays["probabilities"].shape[1]), np.nan, dtype=np.float32)
+        rows[arrays["nodes"]] = arrays["probabilities"]
         guarantee = document["guarantee"]
+        plain = {each.name: document[each.name] for each in fields(cls) if each.name not in _ARRAYS}
         return cls(
-            system=document["system"],
+            **plain,
             guarantee=None if guarantee is None else Guarantee.from_dict(guarantee),
-            probabilities=arrays["probabilities"],
+            probabilities=rows,
             embedding=arrays.get("embedding"),
-            settings=document["settings"],
             weights={k.removeprefix("weights."): v for k, v in arrays.items() if k.startswith("weights.")},
-            best_epoch=document["best_epoch"],
-            validation_score=document["validation_score"],
-            facts=document.get("facts", {}),
+            lines=tuple(LedgerLine(**line) for line in document["ledger"]),
         )
+
+    def result(self, dataset: str, collection: str = "simulation") -> dict[str, Any]:
+        """Return what a privacy statement is made of.
+
+        Args:
+            dataset: The name of the data.
+            collection: "simulation" if one program played everybody, "real" otherwise.
+        """
+        import privet
+
+        if self.guarantee is None:
+            raise InvalidData(f"result of {self.system}", "a private one", "one that protects nobody")
+        return {
+            "version": privet.__version__,
+            "system": self.system,
+            "dataset": dataset,
+            "collection": collection,
+            "guarantee": self.guarantee.to_dict(),
+            "mechanisms": [line.mechanism for line in self.lines],
+            "ledger": [line.to_dict() for line in self.lines],
+        }
+
+    def predictions(self, nodes: NDArray[np.int64] | None = None, names: tuple[str, ...] | None = None) -> Any:
+        """Return an Arrow table of ``node``, ``class``, ``class_name`` if there are names, and each probability.
+
+        Args:
+            nodes: The nodes to list; by default all for which a prediction was made.
+            names: The names of the classes.
+        """
+        import pyarrow as pa
+
+        total = len(self.probabilities)
+        chosen = np.flatnonzero(self.predicted()) if nodes is None else np.asarray(nodes, dtype=np.int64)
+        wrong = (chosen < 0) | (chosen >= total)
+        if wrong.any():
+            raise InvalidData("nodes to predict", f"from 0 to {total - 1}", int(chosen[np.argmax(wrong)]))
+        chances, classes = self.probabilities[chosen], self.predict()[chosen]
+        columns: dict[str, Any] = {"node": chosen, "class": classes}
+        if names is not None:
+            columns["class_name"] = pa.array([None if number < 0 else names[number] for number in classes], pa.string())
+        columns |= {f"p{number}": np.ascontiguousarray(chances[:, number]) for number in range(chances.shape[1])}
+        return pa.table(columns)
+
+    def write_predictions(
+        self,
+        path: str | os.PathLike[str],
+        nodes: NDArray[np.int64] | None = None,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        """Write :meth:`predictions` to a ``.csv`` or ``.parquet`` file."""
+        from pyarrow import csv, parquet
+
+        suffix = Path(path).suffix
+        if suffix not in (".csv", ".parquet"):
+            raise InvalidData("file of predictions", "a .csv or .parquet file", Path(path).name)
+        write = csv.write_csv if suffix == ".csv" else parquet.write_table
+        table = self.predictions(nodes, names)
+        with atomic_file(path) as file:
+            write(table, file)
 
     def save_embedding(self, path: str | os.PathLike[str]) -> None:
         """Write the embedding as Parquet: column ``node``, then one column a dimension."""

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from privet.data import Graph
 from privet.data.population import Population
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidParameter
 from privet.estimation.labels import (
     MajorityLabels,
     PosteriorLabels,
@@ -128,12 +128,10 @@ class LPGNN(LocalSystem):
             probabilities = torch.stack([network(x, operator).softmax(1) for network, _ in members]).mean(0)
             embedding = torch.cat([network.embed(x) for network, _ in members], dim=1)
         states = {f"{i}.{k}": v for i, (network, _) in enumerate(members) for k, v in network.state_dict().items()}
-        return Fitted(
-            system=self.name,
-            guarantee=collected.guarantee(),
-            probabilities=probabilities.numpy(),
+        return self.fitted(
+            collected,
+            probabilities.numpy(),
             embedding=embedding.numpy(),
-            settings=self.settings(),
             weights={name: value.numpy() for name, value in states.items() if value.is_floating_point()},
             best_epoch=max(result.best_epoch for _, result in members),
             validation_score=accuracy(probabilities[labels.validation], labels.seen[labels.validation]),
@@ -185,12 +183,7 @@ class LPGNN(LocalSystem):
         )
 
     def _supervision(self, collected: Collected) -> Supervision:
-        visible = collected.seen_labels()
-        fitted, held = (np.flatnonzero(part & (visible >= 0)) for part in (collected.train, collected.validation))
-        if not len(fitted) or not len(held):
-            found = f"{len(fitted)} and {len(held)}"
-            raise InvalidData("labelled nodes given to LPGNN", "some for training and some for validation", found)
-        seen, fit, choose = (torch.from_numpy(each) for each in (visible, fitted, held))
+        seen, fit, choose = map(torch.from_numpy, collected.supervised("LPGNN"))
         response = collected.label_response
         if response is None:
             return Supervision(seen, fit, choose)

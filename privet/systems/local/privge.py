@@ -16,13 +16,12 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import nll_loss
 
 from privet.data import Links, Schema
 from privet.data.population import Population
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidParameter
 from privet.graph import LazyFeatures, pagerank_operator, pagerank_series
 from privet.graph.operators import GraphLike, adjacency_of
 from privet.mechanisms import HDS, AffineFeatures, Laplace, Mechanism, MultiBit, Piecewise
@@ -123,11 +122,7 @@ class PrivGE(LocalSystem):
         """Node classification: softmax(MLP(Z)), equation 21. The result's embedding is the last hidden layer."""
         z = self.embed(collected)
         z = z.planned(self.hidden_channels, self.max_epochs) if self.batch_size is None else z.materialise(dense=True)
-        labels = torch.from_numpy(collected.seen_labels())
-        fitted, held = (_visible(part, collected.seen_labels()) for part in (collected.train, collected.validation))
-        if not len(fitted) or not len(held):
-            found = f"{len(fitted)} and {len(held)}"
-            raise InvalidData("labelled nodes given to PrivGE", "some for training and some for validation", found)
+        labels, fitted, held = map(torch.from_numpy, collected.supervised("PrivGE"))
         response = collected.label_response
         transition = None if response is None else torch.from_numpy(response.transition).float()
         with seeded(self.seed):
@@ -145,12 +140,10 @@ class PrivGE(LocalSystem):
         result = train(network, loss, score, self.training(progress))
         with torch.no_grad():
             probabilities, hidden = network(z).softmax(1), network.embed(z)
-        return Fitted(
-            system=self.name,
-            guarantee=collected.guarantee(),
-            probabilities=probabilities.numpy(),
+        return self.fitted(
+            collected,
+            probabilities.numpy(),
             embedding=(hidden.dense() if isinstance(hidden, LazyFeatures) else hidden).numpy(),
-            settings=self.settings(),
             weights={name: value.numpy() for name, value in network.state_dict().items()},
             best_epoch=result.best_epoch,
             validation_score=result.best_score,
@@ -220,7 +213,3 @@ def _cross_entropy(logits: Tensor, labels: Tensor, transition: Tensor | None) ->
     if transition is None:
         return nll_loss(logits.log_softmax(1), labels)
     return nll_loss((logits.softmax(1) @ transition).clamp_min(1e-12).log(), labels)
-
-
-def _visible(part: NDArray[np.bool_], labels: NDArray[np.int64]) -> Tensor:
-    return torch.from_numpy(np.flatnonzero(part & (labels >= 0)))

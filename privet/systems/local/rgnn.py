@@ -143,12 +143,10 @@ class RGNN(LocalSystem):
         with torch.no_grad():
             logits, embedding = network(x, operator), network.embed(x, operator)
         held = labels.validation
-        return Fitted(
-            system=self.name,
-            guarantee=collected.guarantee(),
-            probabilities=logits.softmax(1).numpy(),
+        return self.fitted(
+            collected,
+            logits.softmax(1).numpy(),
             embedding=embedding.numpy() if isinstance(embedding, Tensor) else None,
-            settings=self.settings(),
             weights={k: v.numpy() for k, v in network.state_dict().items() if v.is_floating_point()},
             best_epoch=result.best_epoch,
             validation_score=accuracy(logits[held], labels.seen[held]) if len(held) else None,

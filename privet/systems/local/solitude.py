@@ -160,11 +160,7 @@ class Solitude(LocalSystem):
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Smooth the features, calibrate the graph, train: only reports and public labels are read."""
-        seen = collected.seen_labels()
-        train_nodes, held = (np.flatnonzero(part & (seen >= 0)) for part in (collected.train, collected.validation))
-        if not len(train_nodes) or not len(held):
-            found = f"{len(train_nodes)} and {len(held)}"
-            raise InvalidData("labelled nodes given to Solitude", "some for training and some for validation", found)
+        labels, fit, held = map(torch.from_numpy, collected.supervised("Solitude"))
         pairs = _pairs(collected)
         adjacency = self.topology(collected).adjacency
         beliefs = None if pairs is None or self.calibration != "bayesian" else self._beliefs(collected, pairs)
@@ -188,17 +184,14 @@ class Solitude(LocalSystem):
                 self.label_hops,
                 trained=self.calibration == "published" and pairs is not None,
             )
-        labels = torch.from_numpy(seen)
-        result = self._train(network, x, labels, torch.from_numpy(train_nodes), torch.from_numpy(held), progress)
+        result = self._train(network, x, labels, fit, held, progress)
         with torch.no_grad():
             probabilities = network(x).exp()
         if beliefs is not None and self.average_beliefs:
             probabilities = (probabilities + torch.from_numpy(beliefs.log_classes).float().softmax(1)) / 2
-        return Fitted(
-            system=self.name,
-            guarantee=collected.guarantee(),
-            probabilities=probabilities.numpy(),
-            settings=self.settings(),
+        return self.fitted(
+            collected,
+            probabilities.numpy(),
             weights={
                 name: value.numpy() for name, value in network.gnn.state_dict().items() if value.is_floating_point()
             },
