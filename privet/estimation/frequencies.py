@@ -90,7 +90,9 @@ def cross_fitted_shares(
     comes with the shares that all reports but its own give.
     """
     nodes = torch.nonzero(reported >= 0)[:, 0]
-    dealt = nodes[torch.randperm(len(nodes), generator=torch.Generator().manual_seed(seed))]
+    generator = torch.Generator()
+    _ = generator.seed() if seed is None else generator.manual_seed(seed)
+    dealt = nodes[torch.randperm(len(nodes), generator=generator)]
 
     def shares(visible: Tensor) -> Tensor:
         return _shares(propagated_reports(visible, classes, operator, hops))

@@ -18,6 +18,7 @@ class LedgerLine:
         mechanism: The name of the randomiser.
         epsilon: The part's own epsilon.
         delta: The part's own delta.
+        how: A clause that tells a person how the mechanism randomises.
     """
 
     part: str
@@ -25,6 +26,7 @@ class LedgerLine:
     mechanism: str
     epsilon: float
     delta: float = 0.0
+    how: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""

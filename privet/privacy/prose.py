@@ -13,26 +13,6 @@ __all__ = ["as_markdown", "as_text", "paragraphs"]
 Section = tuple[str, list[str], list[str]]
 """A heading, paragraphs, and the points of a list behind them."""
 
-MECHANISM_WORDS = {
-    "multi-bit": "a few features are drawn at random, and each is answered with one randomised bit",
-    "hds": "a few features are drawn at random, and each is answered with a number near the true one or, "
-    "with some probability, anywhere in its range",
-    "square-wave": "the value is answered with a number near it or, with some probability, anywhere in the range",
-    "piecewise": "a few features are drawn at random, and each is answered with a number that is more likely near "
-    "the true one than elsewhere",
-    "laplace": "random noise of the Laplace distribution is added to each feature",
-    "analytic-gaussian": "random noise of the normal distribution is added to each feature",
-    "sampled-response": "a few features are drawn at random, and each is answered truly with some probability and "
-    "otherwise with another of its categories",
-    "randomized-response": "the true class is answered with some probability, and otherwise another one",
-    "adjacency-response": "each entry of the list of contacts is turned into its opposite with some probability",
-    "degree-response": "random noise is added to the number of contacts",
-    "gaussian noise on sums of clipped gradients": "each person's influence on a training step is bounded, and random "
-    "noise of the normal distribution is added to the sum",
-    "sml noise on sums of clipped gradients": "each person's influence on a training step is bounded, and random "
-    "noise is added to the sum",
-}
-
 UNIT_WORDS = {
     "feature vector": "all that a device says about its owner's features together",
     "label": "the class that a device says its owner belongs to",
@@ -149,7 +129,7 @@ def _composition(document: Mapping[str, Any]) -> str:
 
 def _share(entry: Mapping[str, Any]) -> str:
     delta = f" and a delta of {at_most(entry['delta'])}" if entry["delta"] else ""
-    how = MECHANISM_WORDS.get(entry["mechanism"])
+    how = entry.get("how")
     explained = f" ({how})" if how else ""
     spent = f"an epsilon of {at_most(entry['epsilon'])}{delta} is spent by {entry['mechanism']}{explained}"
     return _sentence(f"{entry['part']}: {spent}")

@@ -137,7 +137,7 @@ def write_statement(result: Mapping[str, Any], path: str | Path) -> None:
 
 
 def _share(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: entry[name] for name in ("part", "mechanism", "epsilon", "delta")}
+    return {name: entry[name] for name in ("part", "mechanism", "epsilon", "delta")} | {"how": entry.get("how", "")}
 
 
 def _tuning(model: str, trials: int) -> str:

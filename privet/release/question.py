@@ -51,7 +51,8 @@ class Question:
     def line(self) -> LedgerLine:
         """Return the question's line in a budget."""
         promise = self.guarantee()
-        return LedgerLine(self.ask.part, str(promise.unit), self.mechanism.name, promise.epsilon, promise.delta)
+        used = self.mechanism
+        return LedgerLine(self.ask.part, str(promise.unit), used.name, promise.epsilon, promise.delta, used.words)
 
     @property
     def cost(self) -> float:

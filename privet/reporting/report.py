@@ -14,7 +14,6 @@ from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.evaluation.tasks import KIND_TITLES
 from privet.evaluation.verdict import confidence_margin
 from privet.privacy import Guarantee
-from privet.privacy.prose import MECHANISM_WORDS
 from privet.privacy.rounding import at_most
 from privet.privacy.statement import statement
 from privet.reporting.figures import (
@@ -135,7 +134,6 @@ def _view(result: Mapping[str, Any], number: int, inline: Any) -> dict[str, Any]
         "factor": _factor(guarantee),
         "words": guarantee.in_words(),
         "statement": statement(described),
-        "mechanism_words": MECHANISM_WORDS,
         "interval": _interval(result["values"]),
         "rows": [_row(kind, figures) for kind, figures in result["controls"].items()],
         "accuracy": inline(accuracy_figure(result, f"accuracy-{name}")),
