@@ -1,0 +1,118 @@
+"""An honest ceiling: the best of a few well-trained models on raw data, chosen by validation labels.
+
+A system's own pipeline without noise need not be a ceiling: it may be a poor model of the raw data. This one depends on
+the data and the split alone, so it is the same for every system.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor, nn
+
+from privet.data import Graph
+from privet.errors import InvalidData
+from privet.graph import LazyFeatures
+from privet.mechanisms import AffineFeatures
+from privet.models import GNN, MLP, Propagation, TrainingSettings, accuracy, seeded, train
+from privet.systems.fitted import Fitted
+
+__all__ = ["Candidate", "ceiling"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One model of the raw data.
+
+    Attributes:
+        backbone: The graph layers, or None for a perceptron that sees no edge.
+        hidden_channels: The width of the hidden layer.
+        dropout: The share of hidden units that a step leaves out.
+        weight_decay: The penalty on large weights.
+    """
+
+    backbone: str | None
+    hidden_channels: int = 64
+    dropout: float = 0.5
+    weight_decay: float = 5e-4
+
+
+_DENSE = 0.25  # share of non-zero entries from which features count as dense
+CANDIDATES = (
+    Candidate(None),
+    Candidate("gcn"),
+    Candidate("sage"),
+    Candidate("sage", weight_decay=5e-3),
+)
+
+
+def ceiling(graph: Graph, seed: int | None, candidates: tuple[Candidate, ...] = CANDIDATES) -> Fitted:
+    """Train every candidate on raw features and labels, and return the one that is best on validation nodes.
+
+    Nothing about it is private. Where a graph has no validation nodes, a fifth of the training nodes is held out.
+
+    Args:
+        graph: A graph with features, labels, a schema and a split.
+        seed: The seed of initial weights and dropout.
+        candidates: The models to choose from.
+    """
+    if graph.features is None or graph.labels is None or graph.split is None or graph.schema is None:
+        raise InvalidData("graph", "with features, labels, a schema and a split", "one without")
+    known = graph.labels >= 0
+    fit, held = (np.flatnonzero(part & known) for part in (graph.split.train, graph.split.validation))
+    if not len(held):
+        order = np.random.default_rng(seed).permutation(fit)
+        fit, held = order[len(order) // 5 :], order[: len(order) // 5]
+    x = _inputs(graph)
+    labels = torch.from_numpy(graph.labels)
+    nodes, chosen = torch.from_numpy(fit), torch.from_numpy(held)
+    found = [_trained(each, x, graph, labels, nodes, chosen, seed) for each in candidates]
+    best = max(range(len(found)), key=lambda number: found[number][0])
+    score, probabilities = found[best]
+    used = {"backbone": candidates[best].backbone or "none"}
+    return Fitted("ceiling", None, probabilities, settings=used, validation_score=score)
+
+
+def _trained(
+    candidate: Candidate, x: LazyFeatures, graph: Graph, labels: Tensor, fit: Tensor, held: Tensor, seed: int | None
+) -> tuple[float, np.ndarray]:
+    classes = int(graph.schema.classes) if graph.schema is not None else 0
+    sizes = (x.shape[1], candidate.hidden_channels, classes)
+    with seeded(seed):
+        network: MLP | GNN
+        operators: tuple[Propagation, ...] = ()
+        if candidate.backbone is None:
+            network = MLP(*sizes, dropout=candidate.dropout)
+        else:
+            network = GNN(*sizes, backbone=candidate.backbone, activation="relu", dropout=candidate.dropout)  # type: ignore[arg-type]
+            operators = (network.operator(graph),)
+
+    def loss(model: nn.Module) -> Tensor:
+        return nn.functional.cross_entropy(model(x, *operators)[fit], labels[fit])
+
+    def score(model: nn.Module) -> float:
+        return accuracy(model(x, *operators)[held], labels[held])
+
+    settings = TrainingSettings(
+        max_epochs=200, learning_rate=0.01, weight_decay=candidate.weight_decay, patience=40, seed=seed
+    )
+    result = train(network, loss, score, settings)
+    with torch.no_grad():
+        probabilities = network(x, *operators).softmax(dim=1).numpy()
+    return float(result.best_score), probabilities
+
+
+def _inputs(graph: Graph) -> LazyFeatures:
+    """Scale sparse rows (bags of words) to norm 1, and the columns of dense features to mean 0 and deviation 1."""
+    raw = sp.csr_array(graph.features).astype(np.float64)
+    if raw.nnz < _DENSE * raw.shape[0] * raw.shape[1]:
+        norms = np.sqrt(np.asarray(raw.multiply(raw).sum(axis=1)).ravel())
+        rows = sp.csr_array(sp.diags_array(1.0 / np.maximum(norms, 1e-12), format="csr") @ raw)
+        return LazyFeatures.from_affine(AffineFeatures(rows, np.ones(raw.shape[1]), np.zeros(raw.shape[1])))
+    mean = np.asarray(raw.mean(axis=0)).ravel()
+    deviation = np.sqrt(np.maximum(np.asarray(raw.multiply(raw).mean(axis=0)).ravel() - mean**2, 0.0))
+    scale = np.where(deviation > 0, 1.0 / np.maximum(deviation, 1e-12), 0.0)
+    return LazyFeatures.from_affine(AffineFeatures(raw, scale, -mean * scale))
