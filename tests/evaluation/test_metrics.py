@@ -30,9 +30,7 @@ def by_definition(rows: np.ndarray, labels: np.ndarray) -> dict[str, float]:
         misses, false = sum(y == c != g for g, y in pairs), sum(g == c != y for g, y in pairs)
         recalls.append(hits / (hits + misses))
         scores.append(2 * hits / (2 * hits + misses + false))
-        ours, theirs = (
-            [row[c] for row, y in zip(rows, labels, strict=True) if (y == c) is own] for own in (True, False)
-        )
+        ours, theirs = rows[labels == c, c], rows[labels != c, c]
         won = [(a > b) + 0.5 * (a == b) for a in ours for b in theirs]
         areas.append(float(np.mean(won)) if won else 0.5)
     right = float(np.mean([g == y for g, y in pairs]))
