@@ -10,7 +10,7 @@ import numpy as np
 
 from privet.privacy.accounting.losses import Array
 
-__all__ = ["binomial", "binomial_fractions", "over_degrees", "poisson", "rounded_up", "shift_weights"]
+__all__ = ["binomial", "binomial_fractions", "kept_weights", "over_degrees", "poisson", "rounded_up", "shift_weights"]
 
 _CLOSE = 1e-3  # degrees that are not computed one by one may raise epsilon by this factor
 _FIRST_BRACKET = 12  # and 5 M: larger degrees start as one bracket
@@ -55,6 +55,11 @@ def shift_weights(q: float, picked: Array) -> Array:
     weights[::2][: picked.size] = (1 - q) * picked
     weights[1] = q
     return weights
+
+
+def kept_weights(q: float, picked: Array) -> Array:
+    """The same where a centre stays in the sub-graphs that picked it: its own gradient comes on top of their k."""
+    return np.outer(picked, [1 - q, q]).ravel()
 
 
 def binomial(trials: int, chance: float, truncated: float) -> tuple[Array, float]:

@@ -132,11 +132,15 @@ def mixture_losses(sigma: float, weights: Array, step: float) -> tuple[Losses, L
 
 
 def mixed_losses(
-    sigma: float, mixtures: Sequence[Array], chances: Array, infinite: float = 0.0
+    sigma: float, mixtures: Sequence[Array], chances: Array, infinite: float = 0.0, *, step: float | None = None
 ) -> tuple[Losses, Losses]:
-    """Losses in both directions when mixture i is drawn with ``chances[i]`` and revealed; ``infinite`` is the rest."""
-    finer = 1 if len(mixtures) > 4 else 4  # where it costs little
-    step = loss_step(sigma, max(int(np.flatnonzero(mixture)[-1]) for mixture in mixtures) / 2, finer)
+    """Losses in both directions when mixture i is drawn with ``chances[i]`` and revealed; ``infinite`` is the rest.
+
+    ``step`` is the grid's; by default one that resolves the largest loss.
+    """
+    if step is None:
+        finer = 1 if len(mixtures) > 4 else 4  # where it costs little
+        step = loss_step(sigma, max(int(np.flatnonzero(mixture)[-1]) for mixture in mixtures) / 2, finer)
     pairs = [mixture_losses(sigma, mixture, step) for mixture in mixtures]
     forward, backward = zip(*pairs, strict=True)
     return Losses.mixed(zip(chances, forward, strict=True), infinite), Losses.mixed(

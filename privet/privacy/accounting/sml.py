@@ -2,7 +2,8 @@
 
 The noise is sqrt(W) Z with W ~ Exp(1) and Z ~ N(0, sigma^2 I) in d dimensions. Its coordinates share W, so they are
 dependent: in high dimension the norm reveals W, and what remains is Gaussian noise of scale sigma sqrt(W), which is
-tiny when W is. The paper's Lemma 1 looks at one coordinate only, which is Laplace.
+tiny when W is. The paper's Lemma 1 looks at one coordinate only, which is Laplace. The authors' later version (arXiv
+2311.06888 v2) has another noise, a mixture of Gaussians, so nothing here is a claim of that version.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import minimize_scalar
 from scipy.special import betainc, gammaln, log_ndtr
 
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.losses import Array
 
-__all__ = ["published_epsilon", "sml_delta", "sml_epsilon", "sml_log_density"]
+__all__ = ["published_epsilon", "sml_delta", "sml_log_density"]
 
 
 def sml_delta(epsilon: float, shift: float, sigma: float, dimension: int | None = None) -> float:
@@ -42,22 +43,6 @@ def sml_delta(epsilon: float, shift: float, sigma: float, dimension: int | None 
     if dimension == 1:  # Laplace noise of scale sigma / sqrt(2)
         return max(0.0, -math.expm1((epsilon - math.sqrt(2) * shift / sigma) / 2))
     return _radial_delta(epsilon, shift / sigma, dimension)
-
-
-def sml_epsilon(delta: float, shift: float, sigma: float, dimension: int | None = None) -> float:
-    """The true epsilon at delta of one release; see :func:`sml_delta`."""
-    if not 0 < delta < 1:
-        raise InvalidParameter("delta", "sml_epsilon", "a number in (0, 1)", delta)
-
-    def excess(epsilon: float) -> float:
-        return sml_delta(epsilon, shift, sigma, dimension) - delta
-
-    if excess(0.0) <= 0:
-        return 0.0
-    high = 1.0
-    while excess(high) > 0:
-        high *= 2
-    return float(brentq(excess, 0.0, high, xtol=1e-6))
 
 
 def published_epsilon(sigma: float, q: float, M: float, T: int, delta: float, num_nodes: int) -> float:

@@ -11,12 +11,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from privet.privacy.accounting.degrees import binomial, binomial_fractions, poisson, rounded_up, shift_weights
+from privet.privacy.accounting.degrees import (
+    binomial,
+    binomial_fractions,
+    kept_weights,
+    poisson,
+    rounded_up,
+    shift_weights,
+)
 from privet.privacy.accounting.losses import TAIL, Array, Losses, mixed_losses, mixture_losses
 
-__all__ = ["Step", "bracket_step", "revealed_step", "sml_step", "step_losses"]
+__all__ = ["Step", "bracket_step", "kept_step", "revealed_step", "sml_step", "step_losses"]
 
 Step = Callable[[float, float, float, float, int, int], tuple[Losses, Losses]]
+Weights = Callable[[float, Array], Array]
 
 _TRUNCATED = 1e-6  # the part of delta that truncations of C and of k may use together
 _SML_TRUNCATED = 0.25  # the part of delta that noise which is too small to resolve may use
@@ -24,24 +32,35 @@ _SML_PARTS = 40
 _SML_RESOLUTION = 32_768
 
 
-def step_losses(sigma: float, q: float, degree: int, p: float, *, truncated: float = 1e-15) -> tuple[Losses, Losses]:
+def step_losses(
+    sigma: float, q: float, degree: int, p: float, *, truncated: float = 1e-15, weights: Weights = shift_weights
+) -> tuple[Losses, Losses]:
     """The step of a node with this out-degree that each central out-neighbour picks with probability p.
 
     ``truncated`` bounds the probability of the values of C and of k that are left out; they count as infinite losses.
+    ``weights`` turns a law of k into one of shifts.
     """
     counts, chances, lost = rounded_up(*binomial(degree, q, truncated / 2))
     picked = [binomial(int(count), p, truncated / 2)[0] for count in counts]
-    return mixed_losses(sigma, [shift_weights(q, law) for law in picked], chances, lost)
+    return mixed_losses(sigma, [weights(q, law) for law in picked], chances, lost)
 
 
-def bracket_step(sigma: float, q: float, M: float, share: float, low: int, high: int) -> tuple[Losses, Losses]:
+def bracket_step(
+    sigma: float, q: float, M: float, share: float, low: int, high: int, weights: Weights = shift_weights
+) -> tuple[Losses, Losses]:
     """Gaussian noise, C revealed: the accountant's own."""
     truncated = _TRUNCATED * share
     if _narrow(M, low, high):
-        return step_losses(sigma, q, high, min(1.0, M / low) if low else 1.0, truncated=truncated)
+        pick = min(1.0, M / low) if low else 1.0
+        return step_losses(sigma, q, high, pick, truncated=truncated, weights=weights)
     fractions, chances, lost = binomial_fractions(low, high, q, truncated / 2)
     picked = [poisson(-u * low * math.log1p(-M / low), truncated / 2) for u in fractions]
-    return mixed_losses(sigma, [shift_weights(q, law) for law in picked], chances, lost)
+    return mixed_losses(sigma, [weights(q, law) for law in picked], chances, lost)
+
+
+def kept_step(sigma: float, q: float, M: float, share: float, low: int, high: int) -> tuple[Losses, Losses]:
+    """Gaussian noise, C revealed, centres stay in the sub-graphs of others: shifts k, or k + 1/2 for a centre."""
+    return bracket_step(sigma, q, M, share, low, high, kept_weights)
 
 
 def revealed_step(sigma: float, q: float, M: float, share: float, low: int, high: int) -> tuple[Losses, Losses]:

@@ -1,0 +1,156 @@
+"""The public description of a sampling process, and its price: what systems, accounts and audits share."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from privet.errors import InvalidParameter
+from privet.privacy.accounting.calibration import least_noise
+from privet.privacy.accounting.units import paper_sigma
+from privet.privacy.guarantee import check_epsilon
+
+__all__ = ["DEGREES_ARE_PUBLIC", "NODE_ALONE", "Comparison", "Noise", "Process", "is_count"]
+
+Noise: TypeAlias = Literal["gaussian", "sml"]
+
+NODE_ALONE = "add or remove one training node with its features, label and edges"
+DEGREES_ARE_PUBLIC = "each node's degree in the whole graph"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A figure that is shown beside an epsilon and that privet does not rely on.
+
+    Attributes:
+        key: The figure's name in JSON.
+        title: The same in words.
+        value: The figure.
+    """
+
+    key: str
+    title: str
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process(ABC):
+    """Repeated noisy sums over randomly sampled training nodes; all parameters are public.
+
+    Formal guarantee: a run of the process with noise of standard deviation ``noise_multiplier`` times the clipping
+    norm is (epsilon(noise_multiplier, delta), delta)-private for data sets that are adjacent as ``adjacency`` says.
+
+    Args:
+        rate: q, the probability of a training node to be drawn in a step, in (0, 1].
+        steps: T, the number of steps.
+        num_nodes: N, the number of nodes of the whole graph.
+    """
+
+    name: ClassVar[str]
+    noises: ClassVar[tuple[str, ...]] = ("gaussian",)
+    """The kinds of noise that this process can be priced with."""
+    claim: ClassVar[str] = ""
+    """A sentence to be shown with ``published_epsilon``."""
+
+    rate: float
+    steps: int
+    num_nodes: int
+
+    def __post_init__(self) -> None:
+        self._require("rate", is_number(self.rate) and 0 < self.rate <= 1, "a sampling rate in (0, 1]")
+        for name in ("steps", "num_nodes"):
+            self._require(name, is_count(getattr(self, name)), "a whole number of at least 1")
+
+    def epsilon(self, noise_multiplier: float, delta: float, noise: Noise = "gaussian") -> float:
+        """Return an epsilon that holds, rounded up; infinite where none does.
+
+        Args:
+            noise_multiplier: The noise's standard deviation over the clipping norm, above 0.
+            delta: The probability that the bound may fail with, in [1e-10, 1).
+            noise: The kind of noise (default "gaussian").
+        """
+        return _priced(self, *self._checked(noise_multiplier, delta, noise))
+
+    def calibrate(self, target_epsilon: float, delta: float) -> float:
+        """Return a multiplier of Gaussian noise whose epsilon is at most the target: never weaker than asked."""
+        target = check_epsilon(target_epsilon, type(self).__name__, name="target_epsilon")
+        self._checked(1.0, delta, "gaussian")
+        return _calibrated(self, target, delta)
+
+    def published_epsilon(self, noise_multiplier: float, delta: float) -> float | None:
+        """Return what a paper claims of its own noise of the same standard deviation; None without such a claim."""
+        return None
+
+    def comparisons(self, noise_multiplier: float, delta: float, noise: Noise = "gaussian") -> tuple[Comparison, ...]:
+        """Return further figures of the same run for a reader who wants to know how the epsilon comes about."""
+        return ()
+
+    @property
+    def adjacency(self) -> str:
+        """The data sets that the guarantee compares, in words."""
+        return NODE_ALONE
+
+    @property
+    def public_facts(self) -> tuple[str, ...]:
+        """The facts about protected nodes that the process takes as known to everybody."""
+        return ()
+
+    @property
+    def canary_multiplier(self) -> float | None:
+        """The M of the canary game that attacks this process (:mod:`privet.auditing.canary`); None without a game."""
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The name and the public parameters, for JSON."""
+        return {"process": self.name, **asdict(self)}
+
+    @abstractmethod
+    def _epsilon(self, sigma: float, delta: float, noise: Noise) -> float:
+        """Return epsilon for the paper's sigma; the arguments have been checked."""
+
+    def _lower_bound(self, sigma: float, delta: float) -> float:
+        """Return an epsilon of Gaussian noise that is quick to compute and not above the true one."""
+        return _priced(self, sigma, delta, "gaussian")
+
+    def _checked(self, noise_multiplier: float, delta: float, noise: Noise) -> tuple[float, float, Noise]:
+        for name, value, valid, expected in (
+            ("noise_multiplier", noise_multiplier, lambda x: 0 < x < math.inf, "a finite number above 0"),
+            ("delta", delta, lambda x: 1e-10 <= x < 1, "a number in [1e-10, 1)"),
+        ):
+            if not is_number(value) or not valid(value):
+                raise InvalidParameter(name, type(self).__name__, expected, value)
+        if noise not in self.noises:
+            raise InvalidParameter("noise", type(self).__name__, " or ".join(self.noises), noise)
+        return paper_sigma(noise_multiplier), float(delta), noise
+
+    def _require(self, name: str, holds: bool, expected: str) -> None:
+        if not holds:
+            raise InvalidParameter(name, type(self).__name__, expected, getattr(self, name))
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_count(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+
+
+# An accountant may take seconds, and a table asks for the same figure often.
+@lru_cache(maxsize=256)
+def _priced(process: Process, sigma: float, delta: float, noise: Noise) -> float:
+    return process._epsilon(sigma, delta, noise)
+
+
+@lru_cache(maxsize=64)
+def _calibrated(process: Process, target: float, delta: float) -> float:
+    return least_noise(
+        lambda noise_multiplier: process.epsilon(noise_multiplier, delta),
+        target,
+        type(process).__name__,
+        lambda noise_multiplier: process._lower_bound(paper_sigma(noise_multiplier), delta),
+    )

@@ -1,0 +1,39 @@
+"""DP-SGD without a graph: a node is in its own example and in no other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from privet.privacy.accounting.losses import compose_steps
+from privet.privacy.accounting.processes._base import Noise, Process
+from privet.privacy.accounting.releases import GaussianReleases, composed_epsilon
+from privet.privacy.accounting.steps import sml_step
+from privet.privacy.accounting.units import noise_multiplier_of
+
+__all__ = ["PoissonSampling"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoissonSampling(Process):
+    """Each training node's own clipped gradient, drawn with probability ``rate`` in each of ``steps`` steps.
+
+    No edge is read, so neither degrees nor a bound on them need be public.
+
+    >>> process = PoissonSampling(rate=0.1, steps=30, num_nodes=1000)
+    >>> process.epsilon(process.calibrate(2.0, 1e-4), 1e-4) <= 2.0
+    True
+    """
+
+    name: ClassVar[str] = "poisson-sampling"
+    noises: ClassVar[tuple[str, ...]] = ("gaussian", "sml")
+
+    @property
+    def canary_multiplier(self) -> float:
+        """0: nobody else's sub-graph contains the node."""
+        return 0.0
+
+    def _epsilon(self, sigma: float, delta: float, noise: Noise) -> float:
+        if noise == "sml":
+            return compose_steps(sml_step(sigma, self.rate, 0, delta / self.steps, 0, 0), self.steps, delta)
+        return composed_epsilon([GaussianReleases(noise_multiplier_of(sigma), self.rate, self.steps)], delta)
