@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,6 +43,7 @@ class AdjacencyResponse(Mechanism):
     words = "each entry of the list of contacts is turned into its opposite with some probability"
     implied = ("num_nodes",)
     personal = True
+    example: ClassVar[Mapping[str, Any]] = {"epsilon": 1.0, "num_nodes": 6}
     epsilon: float
     num_nodes: int
     one_sided: bool = False
@@ -126,6 +127,15 @@ class AdjacencyResponse(Mechanism):
         flips = np.setxor1d(starts[rows] + self._rank(ids[rows], columns), reported, assume_unique=True)
         count = np.bincount(np.searchsorted(starts, flips, side="right") - 1, minlength=len(ids))
         return np.asarray(count * math.log(self.flip) + (np.diff(starts) - count) * math.log1p(-self.flip))
+
+    def worst_values(self) -> sp.csr_array:
+        """Lists of people who know nobody: all bits are alike."""
+        return sp.csr_array((self.num_nodes, self.num_nodes))
+
+    @property
+    def span(self) -> float:
+        """From no contact to a contact."""
+        return 1.0
 
     def variance(self, values: Any) -> NDArray[np.float64]:
         """q (1 - q) / (1 - 2q)^2 for every bit, whatever its value: a view of one number, not an N x N matrix."""

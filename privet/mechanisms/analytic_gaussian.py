@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +48,7 @@ class AnalyticGaussian(AdditiveNoise):
 
     name = "analytic-gaussian"
     words = "random noise of the normal distribution is added to each feature"
+    example: ClassVar[Mapping[str, Any]] = {**AdditiveNoise.example, "dimension": 1, "delta": 1e-4}
     delta: float
     steps: int | None = None
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ class DegreeResponse(Mechanism):
     name = "degree-response"
     words = "random noise is added to the number of contacts"
     implied = ("num_nodes",)
+    example: ClassVar[Mapping[str, Any]] = {"epsilon": 1.0, "num_nodes": 6}
+    small: ClassVar[Mapping[str, Any]] = {"steps": 16}
     epsilon: float
     num_nodes: int
     one_sided: bool = False
@@ -111,6 +113,15 @@ class DegreeResponse(Mechanism):
         end = (symbols == self.smallest_symbol) | (symbols == self.largest_symbol)
         constant = np.where(end, 0.0, math.log(-math.expm1(-1 / self.scale)))
         return np.asarray(constant - distance / self.scale - math.log1p(math.exp(-1 / self.scale)))
+
+    def worst_values(self) -> NDArray[np.int64]:
+        """People who know nobody."""
+        return np.zeros(3, dtype=np.int64)
+
+    @property
+    def span(self) -> float:
+        """From nobody to everybody else."""
+        return float(self.num_nodes - 1)
 
     def variance(self, values: Any) -> NDArray[np.float64]:
         """2 g / (1 - g)^2 / steps^2, whatever the degree."""

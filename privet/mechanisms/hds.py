@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from typing import Any, ClassVar
 
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.reports import Reports
@@ -30,6 +32,7 @@ class HDS(SlidingWindow):
         "a few features are drawn at random, and each is answered with a number near the true one or, with "
         "some probability, anywhere in its range"
     )
+    small: ClassVar[Mapping[str, Any]] = {"steps": 16}
 
     def _best_sample(self) -> int:
         return 1

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +39,8 @@ class Laplace(AdditiveNoise):
 
     name = "laplace"
     words = "random noise of the Laplace distribution is added to each feature"
+    example: ClassVar[Mapping[str, Any]] = {**AdditiveNoise.example, "dimension": 1}
+    small: ClassVar[Mapping[str, Any]] = {"steps": 8}
     steps: int = 1 << 16
 
     def _prepare(self) -> None:

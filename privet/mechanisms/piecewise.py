@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from privet.mechanisms.core.window import SlidingWindow
 
@@ -26,6 +28,7 @@ class Piecewise(SlidingWindow):
         "a few features are drawn at random, and each is answered with a number that is more likely near the "
         "true one than elsewhere"
     )
+    small: ClassVar[Mapping[str, Any]] = {"steps": 16}
 
     def _best_sample(self) -> int:
         return int(self.epsilon / 2.5)

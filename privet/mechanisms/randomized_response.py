@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,6 +42,7 @@ class RandomizedResponse(Mechanism):
     name = "randomized-response"
     words = "the true class is answered with some probability, and otherwise another one"
     implied = ("classes",)
+    example: ClassVar[Mapping[str, Any]] = {"epsilon": 1.0, "classes": 4}
     epsilon: float
     classes: int
 
@@ -113,6 +114,15 @@ class RandomizedResponse(Mechanism):
         """log p where the report is the label, log q elsewhere."""
         same = self.validate(reports).symbols[:, 0] == self._labels(values)
         return np.log(np.where(same, self.keep, self.flip))
+
+    def worst_values(self) -> NDArray[np.int64]:
+        """People of the first class: all are alike."""
+        return np.zeros(3, dtype=np.int64)
+
+    @property
+    def span(self) -> float:
+        """From no share of a class to all of it."""
+        return 1.0
 
     def variance(self, values: ArrayLike) -> NDArray[np.float64]:
         """Pr (1 - Pr) / (p - q)^2 of each class, N x c."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,6 +54,7 @@ class SampledResponse(Mechanism):
         "another of its categories"
     )
     implied = ("categories",)
+    example: ClassVar[Mapping[str, Any]] = {"epsilon_per_feature": 1.0, "categories": (2, 2, 2, 2), "sample": 2}
     epsilon_per_feature: float
     categories: tuple[int, ...]
     sample: int
@@ -220,6 +221,15 @@ class SampledResponse(Mechanism):
             shifted = polynomial[:, :-1] + np.log(ratios[:, [column]])
             polynomial[:, 1:] = np.logaddexp(polynomial[:, 1:], shifted)
         return np.asarray(polynomial[:, self.sample] - subsets - np.log(self._counts).sum())
+
+    def worst_values(self) -> NDArray[np.float64]:
+        """People of the first category in every feature: all are alike."""
+        return np.zeros((3, self.dimension))
+
+    @property
+    def span(self) -> float:
+        """From no share of a category to all of it."""
+        return 1.0
 
     def variance(self, values: Any) -> NDArray[np.float64]:
         """lambda (1 - lambda) / (rate (p - q))^2 with lambda = Pr[report j], N x sum(categories)."""

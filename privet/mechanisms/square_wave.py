@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from privet.mechanisms.core.base import check_count
 from privet.mechanisms.hds import HDS
@@ -16,6 +18,7 @@ class SquareWave(HDS):
 
     name = "square-wave"
     words = "the value is answered with a number near it or, with some probability, anywhere in the range"
+    example: ClassVar[Mapping[str, Any]] = {**HDS.example, "dimension": 1}
     dimension: int = 1
 
     def _prepare(self) -> None:

@@ -43,6 +43,10 @@ class Mechanism(ABC):
     """
 
     name: ClassVar[str]
+    example: ClassVar[Mapping[str, Any]] = {}
+    """Parameters without a default, with which an account or an audit begins."""
+    small: ClassVar[Mapping[str, Any]] = {}
+    """Further parameters that make a report of the example short enough for an audit to list all of them."""
     words: ClassVar[str] = "the answer is randomised"
     implied: ClassVar[tuple[str, ...]] = ()
     personal: ClassVar[bool] = False
@@ -81,6 +85,15 @@ class Mechanism(ABC):
     @abstractmethod
     def variance(self, values: Any) -> NDArray[np.float64]:
         """Return the variance of each entry of :meth:`estimate`, given the true values."""
+
+    @abstractmethod
+    def worst_values(self) -> Any:
+        """Values of a few users, among them one whose estimate has the largest variance."""
+
+    @property
+    @abstractmethod
+    def span(self) -> float:
+        """The size of the range that an estimate's error is measured against."""
 
     @abstractmethod
     def exact_distribution(self, value: Any) -> Distribution:

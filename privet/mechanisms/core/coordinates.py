@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -42,6 +42,7 @@ class CoordinateMechanism(Mechanism):
     """
 
     implied: ClassVar[tuple[str, ...]] = ("dimension", "low", "high")
+    example: ClassVar[Mapping[str, Any]] = {"epsilon": 1.0, "dimension": 2, "low": -1.0, "high": 1.0}
     epsilon: float
     dimension: int
     low: float | tuple[float, ...]
@@ -69,6 +70,15 @@ class CoordinateMechanism(Mechanism):
     def sampled(self) -> int:
         """m, the number of coordinates in a report: ``sample``, or the best choice where it is None."""
         return self.sample if self.sample is not None else max(1, min(self.dimension, self._best_sample()))
+
+    def worst_values(self) -> NDArray[np.float64]:
+        """The lowest, the middle and the highest vector."""
+        return np.stack([self._low, (self._low + self._high) / 2, self._high])
+
+    @property
+    def span(self) -> float:
+        """The widest range of a feature."""
+        return float(np.max(self._high - self._low))
 
     @property
     def share(self) -> Fraction:
