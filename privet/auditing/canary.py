@@ -1,4 +1,4 @@
-"""White-box audit of HeterPoisson with gradient canaries (Algorithm 5 of its paper), in two strengths.
+"""White-box audit of a sampling process with gradient canaries (Algorithm 5 of HeterPoisson), in two strengths.
 
 The game: a node takes part or not; the adversary knows all other coins and gradients and sees every noisy sum. The
 gradients are the worst that clipping allows: each sub-graph that picks the node turns its own round, and the node's
@@ -13,7 +13,7 @@ vector, which betrays the scale of SML noise.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
@@ -23,18 +23,24 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from privet.auditing.lower_bound import epsilon_lower_bound
-from privet.auditing.membership import largest_advantage, membership
+from privet.auditing.membership import advantage, largest_advantage
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.mechanisms import Bits, SeededBits
 from privet.mechanisms.primitives.noise import Noise, noisy_sum
-from privet.privacy.accounting import node_level
-from privet.privacy.accounting.sml import published_epsilon, sml_log_density
+from privet.privacy.accounting.delta import default_delta
+from privet.privacy.accounting.processes import Process
+from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
+from privet.privacy.accounting.sml import sml_log_density
+from privet.privacy.accounting.units import noise_multiplier_of, paper_sigma
 
-__all__ = ["CanaryAudit", "CanaryGame", "audit_heterpoisson"]
+__all__ = ["PAPER_RUN", "CanaryAudit", "CanaryGame", "audit_process"]
 
 Array = NDArray[np.float64]
 
+PAPER_RUN = HeterogeneousPoisson(rate=4096 / 22_470, steps=50, num_nodes=22_470)
+"""The paper's Facebook run."""
+_PAPER_SIGMA = 12.7312  # of that run at its claimed epsilon 2
 _CHUNK = 50_000
 
 
@@ -42,28 +48,37 @@ _CHUNK = 50_000
 class CanaryAudit:
     """A claim, and the epsilon that an attack shows to be necessary.
 
-    ``epsilon_lower`` is from the full statistic and ``projection_epsilon_lower`` from the paper's; both hold with
-    probability ``confidence``. The ``claim`` is the accountant's epsilon, and for SML noise the paper's.
-    ``advantage`` is that of guessing membership from the same observations; the claim allows ``largest_advantage``.
+    Attributes:
+        process: The sampling process under attack.
+        noise: The kind of noise.
+        noise_multiplier: The noise's standard deviation over the clipping norm.
+        claim: The accountant's epsilon, and for SML noise the paper's if there is one.
+        claimed_by: "the accountant" or the process's sentence about the paper's claim.
+        delta: The delta of the claim.
+        epsilon_lower: The lower bound from the whole vector, which holds with probability ``confidence``.
+        projection_epsilon_lower: The same from the paper's statistic.
+        confidence: The probability with which each bound holds.
+        runs: The training runs in each world.
+        dimension: The dimension of the gradients in the game.
+        advantage: The advantage of guessing membership from the same observations.
     """
 
+    process: Process
     noise: str
+    noise_multiplier: float
     claim: float
+    claimed_by: str
     delta: float
     epsilon_lower: float
     projection_epsilon_lower: float
     confidence: float
     runs: int
-    sigma: float
-    rate: float
-    multiplier: float
-    steps: int
     dimension: int
     advantage: float = 0.0
 
     @property
     def broken(self) -> bool:
-        """Whether the claim is refuted."""
+        """True if the claim is refuted."""
         return self.epsilon_lower > self.claim
 
     @property
@@ -71,36 +86,66 @@ class CanaryAudit:
         """The part of the claim that the attack reaches."""
         return self.epsilon_lower / self.claim if self.claim else math.inf
 
+    @property
+    def largest_advantage(self) -> float:
+        """The advantage that the claim allows."""
+        return largest_advantage(self.claim, self.delta)
+
+    @property
+    def sigma(self) -> float:
+        """The noise in the units of HeterPoisson's paper."""
+        return paper_sigma(self.noise_multiplier)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        largest = largest_advantage(self.claim, self.delta)
-        return {**asdict(self), "largest_advantage": largest, "broken": self.broken, "closeness": self.closeness}
+        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "process"}
+        computed = {name: getattr(self, name) for name in ("sigma", "largest_advantage", "broken", "closeness")}
+        parameters = {"rate": self.process.rate, "steps": self.process.steps}
+        return {**own, **parameters, "multiplier": self.process.canary_multiplier, **computed}
 
 
 @dataclass(frozen=True)
 class CanaryGame:
-    """Many independent runs in both worlds, of a node with out-degree ``degree`` (by default M, the worst)."""
+    """Many independent runs in both worlds, of one target node.
 
-    sigma: float
-    rate: float
-    multiplier: float
-    steps: int
+    Args:
+        process: A sampling process whose ``canary_multiplier`` is not None.
+        noise_multiplier: The noise's standard deviation over the clipping norm.
+        noise: "gaussian" (default) or "sml".
+        dimension: The dimension of the gradients, at least 2 (default 32).
+        degree: The number of nodes that listen to the target (default M, the worst).
+    """
+
+    process: Process
+    noise_multiplier: float
     noise: Noise = "gaussian"
     dimension: int = 32
     degree: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("steps", 1), ("dimension", 2), ("sigma", 1e-9)):
+        if self.process.canary_multiplier is None:
+            raise InvalidParameter("process", "CanaryGame", "one that a canary game plays", self.process.name)
+        for name, least in (("dimension", 2), ("noise_multiplier", 1e-9)):
             if not getattr(self, name) >= least:
                 raise InvalidParameter(name, "CanaryGame", f"at least {least}", getattr(self, name))
 
     @property
+    def multiplier(self) -> float:
+        """M."""
+        return self.process.canary_multiplier or 0.0
+
+    @property
+    def sigma(self) -> float:
+        """The noise's standard deviation in the game, whose gradients have norm 1/2."""
+        return paper_sigma(self.noise_multiplier)
+
+    @property
     def out_degree(self) -> int:
-        """How many nodes listen to the target."""
+        """The number of nodes that listen to the target."""
         return math.floor(self.multiplier) if self.degree is None else self.degree
 
     def coins(self, games: int, bits: Bits) -> tuple[NDArray[np.int64], Array]:
-        """Of each game the number of central out-neighbours, and how far taking part moves the clipped sum.
+        """Draw each game's number of central out-neighbours, and the shift of the clipped sum by taking part.
 
         Games are disjoint copies of a star in one graph, so one batch of the sampler plays all of them.
         """
@@ -110,7 +155,7 @@ class CanaryGame:
         entries = (np.ones(listeners.size, dtype=np.float32), (listeners, listeners // size * size))
         adjacency = sp.coo_array(entries, shape=(games * size, games * size)).tocsr()
         members = np.ones(games * size, dtype=np.bool_)
-        batch = SubgraphSampler(adjacency, members, self.rate, self.multiplier).draw(bits)
+        batch = SubgraphSampler(adjacency, members, self.process.rate, self.multiplier).draw(bits)
         own = np.zeros(games, dtype=np.bool_)
         own[batch.central[batch.central % size == 0] // size] = True
         others = batch.central[batch.central % size != 0] // size
@@ -118,7 +163,7 @@ class CanaryGame:
         return np.bincount(others, minlength=games), picked + 0.5 * own
 
     def noises(self, count: int, bits: Bits) -> tuple[Array, Array]:
-        """Of ``count`` noise vectors the first coordinate and the squared norm of the others."""
+        """Draw ``count`` noise vectors: the first coordinate of each, and the squared norm of the others."""
         first, rest = np.empty(count), np.empty(count)
         for start in range(0, count, _CHUNK):
             rows = min(_CHUNK, count - start)
@@ -132,17 +177,17 @@ class CanaryGame:
         return first, rest
 
     def play(self, runs: int, bits: Bits) -> dict[str, tuple[Array, Array]]:
-        """Log likelihood ratios of each run with and without the target, by statistic.
+        """Return log likelihood ratios of each run with and without the target, by statistic.
 
         The noise is used in both worlds, as in the paper; each world by itself is distributed as it should be.
         """
-        count = runs * self.steps
+        count = runs * self.process.steps
         central, shift = self.coins(count, bits)
         first, rest = self.noises(count, bits)
         found = {}
         for statistic in ("projection", "full"):
             pair = (self._log_ratio(_seen(first + s), rest, central, statistic) for s in (shift, 0.0))
-            with_target, without = (ratio.reshape(runs, self.steps).sum(axis=1) for ratio in pair)
+            with_target, without = (ratio.reshape(runs, self.process.steps).sum(axis=1) for ratio in pair)
             found[statistic] = with_target, without
         return found
 
@@ -150,8 +195,8 @@ class CanaryGame:
         """log sum_k Pr[shift = k | C] g(x - k) / g(x)."""
         pick = min(1.0, self.multiplier / self.out_degree) if self.out_degree else 0.0
         base, total = self._log_density(first, rest, statistic), np.full(first.size, -np.inf)
-        shifts = [(0.5, np.full(first.size, self.rate))]
-        shifts += [(k, (1 - self.rate) * binom.pmf(k, central, pick)) for k in range(self.out_degree + 1)]
+        shifts = [(0.5, np.full(first.size, self.process.rate))]
+        shifts += [(k, (1 - self.process.rate) * binom.pmf(k, central, pick)) for k in range(self.out_degree + 1)]
         for shift, weight in shifts:
             with np.errstate(divide="ignore"):
                 log_weight = np.log(weight)
@@ -159,7 +204,7 @@ class CanaryGame:
         return total
 
     def _log_density(self, first: Array, rest: Array, statistic: str) -> Array:
-        """Of the noise, up to a constant: of one coordinate, or of the whole vector."""
+        """Return the noise's log density up to a constant, of one coordinate or of the whole vector."""
         if self.noise == "gaussian":  # the other coordinates are independent and cancel
             return np.asarray(-(first**2) / (2 * self.sigma**2))
         if statistic == "projection":
@@ -168,53 +213,57 @@ class CanaryGame:
         return np.interp(log_radius, *_density_table(self.dimension))
 
 
-def audit_heterpoisson(
+def audit_process(
+    process: Process = PAPER_RUN,
+    noise_multiplier: float | None = None,
     noise: Noise = "gaussian",
     *,
-    sigma: float | None = None,
-    rate: float = 4096 / 22_470,
-    multiplier: float = 1.0,
-    steps: int = 50,
-    num_nodes: int = 22_470,
     delta: float | None = None,
     runs: int | None = None,
     dimension: int | None = None,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> CanaryAudit:
-    """Try to break what is claimed of a training run; by default the paper's Facebook run at epsilon 2, sigma 12.73."""
-    sigma = 12.7312 if sigma is None else sigma
-    runs = (100_000 if noise == "gaussian" else 15_000) if runs is None else runs
-    dimension = (
-        (2 if noise == "gaussian" else 32) if dimension is None else dimension
-    )  # more betray nothing of Gaussians
-    delta = node_level.default_delta(num_nodes) if delta is None else delta
-    if noise == "gaussian":
-        claim = node_level.epsilon(sigma, rate, multiplier, steps, delta, num_nodes)
-    else:
-        claim = published_epsilon(sigma, rate, multiplier, steps, delta, num_nodes)
-    game = CanaryGame(sigma, rate, multiplier, steps, noise, dimension)
+    """Try to break what is claimed of a training run.
+
+    Args:
+        process: The sampling process (default: the paper's Facebook run).
+        noise_multiplier: The noise's standard deviation over the clipping norm (default: that run's at epsilon 2).
+        noise: "gaussian" (default), whose claim is the accountant's, or "sml", whose claim is the paper's.
+        delta: The delta of the claim (default N^-1.1).
+        runs: The training runs to play in each world (default 100,000, and 15,000 with SML noise).
+        dimension: The dimension of the gradients (default 2, and 32 with SML noise).
+        confidence: The probability with which a lower bound holds (default 0.95).
+        seed: The seed of the game (default 0).
+    """
+    noise_multiplier = noise_multiplier_of(_PAPER_SIGMA) if noise_multiplier is None else noise_multiplier
+    usual_runs, usual_dimension = (15_000, 32) if noise == "sml" else (100_000, 2)  # more betray nothing of Gaussians
+    runs = usual_runs if runs is None else runs
+    dimension = usual_dimension if dimension is None else dimension
+    delta = default_delta(process.num_nodes, "audit_process") if delta is None else delta
+    game = CanaryGame(process, noise_multiplier, noise, dimension)
+    published = process.published_epsilon(noise_multiplier, delta) if noise == "sml" else None
+    claim = process.epsilon(noise_multiplier, delta, noise) if published is None else published
     played = game.play(runs, SeededBits(seed))
     lower = {name: epsilon_lower_bound(*worlds, delta, confidence) for name, worlds in played.items()}
     return CanaryAudit(
+        process=process,
         noise=noise,
+        noise_multiplier=noise_multiplier,
         claim=claim,
+        claimed_by="the accountant" if published is None else process.claim,
         delta=delta,
         epsilon_lower=lower["full"],
         projection_epsilon_lower=lower["projection"],
         confidence=confidence,
         runs=runs,
-        sigma=sigma,
-        rate=rate,
-        multiplier=multiplier,
-        steps=steps,
         dimension=dimension,
-        advantage=membership(*played["full"]).advantage,
+        advantage=advantage(*played["full"]),
     )
 
 
 def _seen(observed: Array) -> Array:
-    """Without the last bits, which betray that something was added: this audit is of the mathematics."""
+    """Round off the last bits, which betray that something was added: this audit is of the mathematics."""
     return np.asarray(np.round(observed * 2.0**30) / 2.0**30)
 
 

@@ -1,62 +1,54 @@
-"""What `privet audit heterpoisson` does: play the canary game many times and compare the odds with the claim."""
+"""Audits of central systems: the canary game that a system's sampling process can be attacked with."""
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from dataclasses import dataclass, fields
+from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from privet.auditing.canary import audit_heterpoisson
+from privet.auditing.canary import PAPER_RUN, CanaryAudit, audit_process
+from privet.auditing.parameters import check_known
 from privet.errors import InvalidParameter
-from privet.mechanisms import MECHANISMS
-from privet.mechanisms.primitives.noise import Noise
+from privet.systems import AnySystem, CentralSystem
 
-__all__ = ["audit_system", "print_system_audit"]
+__all__ = ["SystemAudit", "audit_system"]
 
-_OPTIONS = {
-    "noise": "noise",
-    "sigma": "sigma",
-    "rate": "rate",
-    "multiplier": "multiplier",
-    "steps": "steps",
-    "nodes": "num_nodes",
-    "delta": "delta",
-    "runs": "runs",
-    "seed": "seed",
-}
+_GAME = ("noise_multiplier", "noise", "delta", "runs", "seed")
 
 
-def audit_system(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The audit of a training run; an unknown name lists what can be audited."""
-    if name != "heterpoisson":
-        raise InvalidParameter("NAME", "privet audit", "one of " + ", ".join([*MECHANISMS, "heterpoisson"]), name)
-    for option in options:
-        if option not in _OPTIONS:
-            spelled = ", ".join("--" + known for known in _OPTIONS)
-            found = "--" + option.replace("_", "-")
-            raise InvalidParameter(found, "privet audit", f"an option of {name}: {spelled}", option)
-    if options.get("noise", "gaussian") not in get_args(Noise):
-        raise InvalidParameter("--noise", "privet audit", " or ".join(get_args(Noise)), options["noise"])
-    return {"system": name, **audit_heterpoisson(**{_OPTIONS[key]: value for key, value in options.items()}).to_dict()}
+@dataclass(frozen=True)
+class SystemAudit:
+    """The outcome of a canary game against a system.
+
+    Attributes:
+        system: The system's name.
+        found: The outcome.
+    """
+
+    system: str
+    found: CanaryAudit
+
+    @property
+    def broken(self) -> bool:
+        """True if the claim is refuted."""
+        return self.found.broken
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {"system": self.system, **self.found.to_dict()}
 
 
-def print_system_audit(result: dict[str, Any]) -> None:
-    """A table for people, and the verdict."""
-    table = Table(title=f"{result['system']}: white-box audit", show_header=False, title_justify="left")
-    whose = "the paper's, for SML noise" if result["noise"] == "sml" else "the accountant's"
-    table.add_row("claimed epsilon", f"{result['claim']:.4g} ({whose}), delta {result['delta']:.2g}")
-    table.add_row("lower bound, whole vector", f"{result['epsilon_lower']:.4g}")
-    table.add_row("lower bound, the paper's projection", f"{result['projection_epsilon_lower']:.4g}")
-    table.add_row("confidence", f"{result['confidence']:.0%} (Clopper-Pearson), {result['runs']:,} runs in each world")
-    process = f"sigma {result['sigma']:.4g}, q {result['rate']:.3g}, M {result['multiplier']:g}, T {result['steps']}"
-    table.add_row("process", process)
-    advantage = f"{result['advantage']:.3f} of at most {result['largest_advantage']:.3f} that the claim allows"
-    table.add_row("advantage of a membership attack", advantage)
-    console = Console()
-    console.print(table)
-    if result["broken"]:
-        console.print("[bold red]The claim is broken:[/] an attack needs a larger epsilon than it allows.")
-    else:
-        share = f"{result['closeness']:.0%}"
-        console.print(f"[bold green]The claim holds against this attack[/], which reaches {share} of it.")
+def audit_system(kind: type[AnySystem], **parameters: Any) -> SystemAudit:
+    """Play the canary game against a system many times and compare the odds with the claim.
+
+    Args:
+        kind: The system's class; its sampling process must have a canary game.
+        **parameters: Parameters of the process (default: those of the paper's Facebook run) and of
+            :func:`~privet.auditing.canary.audit_process`, by name.
+    """
+    if not issubclass(kind, CentralSystem):
+        raise InvalidParameter("name", "audit_system", "a mechanism or a central system", kind.name)
+    own = [field.name for field in fields(kind.process_kind)]
+    check_known(kind.name, parameters, [*_GAME, *own])
+    shared = {name: getattr(PAPER_RUN, name) for name in ("rate", "steps", "num_nodes")}
+    process = kind.process_kind(**shared | {name: value for name, value in parameters.items() if name in own})
+    return SystemAudit(kind.name, audit_process(process, **{n: v for n, v in parameters.items() if n in _GAME}))

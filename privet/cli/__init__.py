@@ -10,7 +10,17 @@ from typing import Any, NoReturn
 import typer
 
 # Each registers its commands, in this order.
-from privet.cli import guarantees, ledger, measurements, participate, predict, results, study, train  # noqa: F401
+from privet.cli import (  # noqa: F401
+    account,
+    audit,
+    ledger,
+    measurements,
+    participate,
+    predict,
+    results,
+    study,
+    train,
+)
 from privet.cli.app import app
 from privet.errors import PrivetError
 

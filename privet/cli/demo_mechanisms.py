@@ -53,7 +53,7 @@ def show_mechanisms(console: Console, graph: Graph, seed: int) -> None:
 
 def show_broken_claims(console: Console, runs: int) -> None:
     """An exact audit of RGNN's randomiser, and a game of canaries against HeterPoisson's noise."""
-    from privet.auditing.canary import audit_heterpoisson
+    from privet.auditing.canary import audit_process
 
     mechanism = SampledResponse(epsilon_per_feature=1.0, categories=(2, 2, 2, 2), sample=2)
     found = audit(mechanism, replace(mechanism.guarantee(), epsilon=mechanism.published_epsilon))
@@ -63,7 +63,7 @@ def show_broken_claims(console: Console, runs: int) -> None:
         f"{found.num_reports} reports gives {found.epsilon:.3f}: {_verdict(not found.holds)}."
     )
     with console.status(f"training {runs:,} models with and without a canary"):
-        attacked = audit_heterpoisson(noise="sml", runs=runs)
+        attacked = audit_process(noise="sml", runs=runs)
     bound = attacked.to_dict()
     console.print(
         f"  HeterPoisson's SML noise is said to give epsilon {bound['claim']:.3g}. {runs:,} training runs with and "

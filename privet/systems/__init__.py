@@ -5,9 +5,11 @@ from typing import TypeAlias
 from privet.registry import Registry
 from privet.systems.base import LocalSystem, UnsuitableRelease
 from privet.systems.central._base import CentralSystem
+from privet.systems.central.gap import GAP
 from privet.systems.central.heterpoisson import HeterPoisson
-from privet.systems.central.node_baselines import GAP, NDP
-from privet.systems.central.smoothed_mlp import PrivateMLP, SmoothedMLP
+from privet.systems.central.ndp import NDP
+from privet.systems.central.private_mlp import PrivateMLP
+from privet.systems.central.smoothed_mlp import SmoothedMLP
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._privge_links import LinkFitted

@@ -48,6 +48,8 @@ class Losses:
 
     def composed(self, times: int) -> Losses:
         """The loss of ``times`` independent releases: the distribution convolved with itself."""
+        if times == 1:
+            return self  # no transform, so no rounding to pay for
         from dp_accounting.pld.pld_pmf import DensePLDPmf
 
         whole = DensePLDPmf(self.step, self.first, self.masses, self.infinite, True).self_compose(times, 1e-15)

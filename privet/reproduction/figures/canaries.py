@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privet.auditing.canary import CanaryGame
 from privet.auditing.lower_bound import epsilon_lower_bound
-from privet.auditing.membership import largest_advantage, membership
+from privet.auditing.membership import advantage, largest_advantage
 from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.evaluation.measure import Measurement
@@ -26,27 +26,32 @@ _SML_DIMENSION = 32
 def measure_canaries(
     kind: str, system: CentralSystem, graph: Graph, seed: int, what: str = "audit", runs: int = 20_000
 ) -> Measurement:
-    """An epsilon that an ``audit`` finds necessary, or the per cent of right guesses of an ``attack`` on membership.
+    """Measure an epsilon that an audit finds necessary, or the per cent of right guesses of a membership attack.
 
-    ``private`` is Gaussian noise for the system's epsilon; ``sml`` the paper's noise for the same epsilon by its claim,
-    seen whole; ``sml_projection`` the same, seen along the canary only as in the paper's own audit; ``claim`` what that
-    epsilon allows. Of ``graph`` only the number of nodes is read.
+    Args:
+        kind: "private" is Gaussian noise for the system's epsilon; "sml" the paper's noise for the same epsilon by its
+            claim, seen whole; "sml_projection" the same, seen along the canary only as in the paper's own audit;
+            "claim" what that epsilon allows.
+        system: HeterPoisson with a target epsilon.
+        graph: A graph of which only the number of nodes is read.
+        seed: The seed of the games.
+        what: "audit" or "attack" (default "audit").
+        runs: The number of training runs in each world (default 20,000).
     """
     if not isinstance(system, HeterPoisson) or system.target_epsilon is None:
         raise InvalidParameter("system", "measure_canaries", "heterpoisson with a target epsilon", system.name)
-    began, nodes = time.perf_counter(), graph.num_nodes
-    delta = system.delta_for(nodes)
+    began = time.perf_counter()
+    release = system.release(graph)
     if kind == "claim":
-        most = largest_advantage(system.target_epsilon, delta)
+        most = largest_advantage(system.target_epsilon, release.delta)
         return {"test": 50 * (1 + most) if what == "attack" else system.target_epsilon}
     if kind == "private":
-        sigma = system.noise_multiplier_for(nodes) / 2
-        game = CanaryGame(sigma, system.rate(nodes), system.multiplier, system.steps(nodes), "gaussian", 2)
+        game = CanaryGame(release.process, release.noise_multiplier, dimension=2)
     else:
-        sigma = system.published_noise_multiplier(system.target_epsilon, nodes) / 2
-        game = CanaryGame(sigma, system.rate(nodes), system.multiplier, system.steps(nodes), "sml", _SML_DIMENSION)
+        noise_multiplier = system.published_noise_multiplier(system.target_epsilon, graph.num_nodes)
+        game = CanaryGame(release.process, noise_multiplier, "sml", _SML_DIMENSION)
     worlds = _played(game, runs, seed)["projection" if kind == "sml_projection" else "full"]
-    found = 50 * (1 + membership(*worlds).advantage) if what == "attack" else epsilon_lower_bound(*worlds, delta)
+    found = 50 * (1 + advantage(*worlds)) if what == "attack" else epsilon_lower_bound(*worlds, release.delta)
     return {"test": found, "seconds": time.perf_counter() - began}
 
 

@@ -1,5 +1,4 @@
-"""How far one node moves the gradient of a graph network, by the number of nodes that listen to it: HeterPoisson's
-figure 1, which motivates its sampler."""
+"""Change of a graph network's gradient by one node, by the number of its listeners: HeterPoisson's figure 1."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ _HIDDEN = 16
 
 
 def measure_impact(kind: str, system: CentralSystem, graph: Graph, seed: int, share: float = 0.5) -> Measurement:
-    """|g' - g|, the gradients with and without a new node that ``share`` of the others listen to.
+    """Measure |g' - g|, the gradients with and without a new node that ``share`` of the others listen to.
 
     Steps 1 to 4 of Section 4.1: a random graph with standard normal features and uniform classes, a random network,
     the gradient of the mean loss (over the nodes of the smaller graph). Of ``graph`` only sizes are read.

@@ -1,4 +1,4 @@
-"""What any classifier can make of private embeddings of the very nodes that it classifies: Theorem 3 of HeterPoisson.
+"""Accuracy of any classifier on private embeddings of the very nodes that it classifies: Theorem 3 of HeterPoisson.
 
 GAP's aggregation with noise for its true sensitivity, of every node, those to be classified included. The systems of
 privet promise nothing to the nodes that they predict, which is why Theorem 3 does not bound them; here it does.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
@@ -20,8 +19,7 @@ from privet.mechanisms.analytic_gaussian import analytic_sigma
 from privet.mechanisms.primitives.noise import noisy_sum
 from privet.models import MLP, TrainingSettings, seeded, train
 from privet.systems import GAP
-from privet.systems.central._training_view import dense_rows
-from privet.systems.central.node_baselines import bounded_listeners
+from privet.systems.central._training_view import unit_sums
 
 __all__ = ["embeddings", "predict_from_embeddings"]
 
@@ -29,7 +27,7 @@ _EPOCHS = 100
 
 
 def embeddings(system: GAP, graph: Graph, bits: SeededBits) -> NDArray[np.float32]:
-    """x_i / |x_i| + sum_j x_j / |x_j| over at most D neighbours, plus Gaussian noise, for every node.
+    """Return x_i / |x_i| + sum_j x_j / |x_j| over at most D neighbours, plus Gaussian noise, for every node.
 
     Formal guarantee: node i's row is (epsilon, delta)-private with respect to everything about node i, its neighbours
     included: two sums of D + 1 unit vectors are at most 2 (D + 1) apart.
@@ -38,18 +36,15 @@ def embeddings(system: GAP, graph: Graph, bits: SeededBits) -> NDArray[np.float3
         raise InvalidData("graph given to embeddings", "with features", "none")
     if system.target_epsilon is None:
         raise InvalidParameter("system", "embeddings", "one with a target epsilon", system.target_epsilon)
-    kept = bounded_listeners(graph.adjacency, system.max_degree, both=True)
-    rows = sp.csr_array(graph.features)
-    norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    unit = sp.diags_array(1.0 / np.maximum(norms, 1e-12), format="csr") @ rows
-    exact = dense_rows(sp.csr_array((kept + sp.eye_array(graph.num_nodes, format="csr")) @ unit))
+    everybody = np.ones(graph.num_nodes, dtype=np.bool_)
+    exact = unit_sums(graph.features, graph.adjacency, everybody, system.max_degree)
     apart = 2 * (system.max_degree + 1)
     sigma = apart * analytic_sigma(system.target_epsilon, system.delta_for(graph.num_nodes))
     return noisy_sum(exact, sigma, bits).astype(np.float32)
 
 
 def predict_from_embeddings(system: GAP, graph: Graph, seed: int) -> NDArray[np.int64]:
-    """Classes by a perceptron that is trained without privacy on the embeddings: the theorem allows any classifier."""
+    """Predict classes with a perceptron that is trained on the embeddings without privacy."""
     if graph.labels is None or graph.schema is None:
         raise InvalidData("graph given to predict_from_embeddings", "with labels and a schema", "none")
     x = torch.from_numpy(embeddings(system, graph, SeededBits(seed)))

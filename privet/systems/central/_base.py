@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
-from typing import Any, ClassVar, Self
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import torch
@@ -25,36 +24,56 @@ from privet.mechanisms.primitives.noise import Noise
 from privet.models import seeded
 from privet.models.clipping import perceptron
 from privet.models.private_training import Batch, Optimizer, PrivateSteps, train_privately
-from privet.privacy import Guarantee, Unit
-from privet.privacy.accounting import node_level
-from privet.privacy.guarantee import ADJACENCY
-from privet.systems.central._training_view import HeldGraph
+from privet.privacy import Guarantee
+from privet.privacy.accounting.delta import default_delta
+from privet.privacy.accounting.processes import Process
+from privet.release.central import CentralRelease
+from privet.systems.central._training_view import TrainingView
 from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
 
-__all__ = ["CentralSystem", "predicted"]
+__all__ = ["CentralSystem", "Sized", "predicted"]
 
-_UNPROTECTED = (
-    "features, labels and mutual edges of validation and test nodes",
-    "the number of nodes",
-    "the choice of settings, if training nodes decided it",
-)
-_SIMULATED = ("anything, from somebody who guesses the seed: a seeded run is a simulation",)
+
+class Sized(Protocol):
+    """Anything with a public number of nodes, for example a graph."""
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of nodes of the whole graph."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CentralSystem(ABC):
-    """Hyper-parameters in the constructor; ``fit`` is the trusted holder.
+    """A system of the central model: hyper-parameters in the constructor, and ``fit`` is the trusted holder.
 
-    The words are those of Opacus: each gradient is clipped to ``max_grad_norm``, and the noise on their sum has the
-    standard deviation ``noise_multiplier`` times ``max_grad_norm``. Give it, or a ``target_epsilon`` from which it is
-    calibrated. ``delta`` is N^-1.1 by default, ``batch_size`` an expectation: the rate of sampling is
-    q = batch_size / N, and there are ceil(``epochs`` / q) steps. N counts all nodes of the graph. Without a ``seed``
-    coins and noise come from the operating system; with one (simulation only) a run repeats bit for bit.
+    The words are those of Opacus. Give either ``noise_multiplier`` or a ``target_epsilon`` from which it is calibrated.
+
+    Args:
+        target_epsilon: The largest epsilon of a run.
+        noise_multiplier: The standard deviation of the noise on a sum of gradients, over ``max_grad_norm``.
+        delta: The probability that the bound may fail with (default N^-1.1, N being the nodes of the whole graph).
+        max_grad_norm: The norm that each gradient is clipped to.
+        batch_size: The expected number of training nodes in a step; the sampling rate is q = batch_size / N.
+        epochs: The number of passes; there are ceil(epochs / q) steps.
+        optimizer: "adam" or "sgd".
+        learning_rate: The optimizer's.
+        hidden_channels: The width of hidden layers.
+        num_layers: The number of linear layers.
+        noise: "gaussian", or "sml" for the noise of HeterPoisson's paper.
+        batch_norm: False; statistics of a batch would void the guarantee.
+        seed: None draws coins and noise from the operating system; a number (simulation only) repeats bit for bit.
     """
 
     name: ClassVar[str]
+    model: ClassVar[str] = "central"
     search_space: ClassVar[dict[str, list[Any]]] = {}
+    process_kind: ClassVar[type[Process]]
+    """The sampling process of the training; its parameters are fields or properties of the system."""
+    baseline: ClassVar[str | None] = None
+    """A title, if every central system is compared with this one."""
+    baseline_short: ClassVar[str | None] = None
+    """The same for a narrow column."""
 
     target_epsilon: float | None = None
     noise_multiplier: float | None = None
@@ -72,6 +91,10 @@ class CentralSystem(ABC):
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
+        check_choices(self, {"noise": Noise, "optimizer": Optimizer})
+        if self.noise not in self.process_kind.noises:
+            expected = f"{' or '.join(self.process_kind.noises)}, the only one accounted for"
+            raise InvalidParameter("noise", owner, expected, self.noise)
         if self.noise == "sml" and self.target_epsilon is not None:
             expected = "None with SML noise, whose published accountant does not hold: give noise_multiplier"
             raise InvalidParameter("target_epsilon", owner, expected, self.target_epsilon)
@@ -81,9 +104,8 @@ class CentralSystem(ABC):
         if self.batch_norm:
             expected = "False: statistics of a batch make each example's gradient depend on all the others"
             raise InvalidParameter("batch_norm", owner, expected, self.batch_norm)
-        check_choices(self, {"noise": Noise, "optimizer": Optimizer})
         rules: list[tuple[str, bool, str]] = [
-            ("target_epsilon", _none_or_positive(self.target_epsilon), "a finite number above 0"),
+            ("target_epsilon", self.target_epsilon is None or 0 < self.target_epsilon < math.inf, "finite and above 0"),
             ("noise_multiplier", self.noise_multiplier is None or 0 <= self.noise_multiplier < math.inf, "at least 0"),
             ("delta", self.delta is None or 0 < self.delta < 1, "between 0 and 1"),
             ("max_grad_norm", self.max_grad_norm > 0, "above 0"),
@@ -104,155 +126,131 @@ class CentralSystem(ABC):
         """Train on the training nodes and predict for those of validation and test.
 
         The rows of all other nodes are uniform: a prediction for a protected node would read what is protected.
+
+        Args:
+            graph: A graph with features, a schema, labels and a split.
+            progress: Show a bar on a terminal (default False).
         """
 
     @abstractmethod
-    def infer(self, network: nn.Sequential, held: HeldGraph, bits: Bits) -> NDArray[np.float32]:
-        """Class probabilities of the open nodes, in order; no training node is read."""
+    def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
+        """Return class probabilities of the unprotected nodes, in order; no training node is read."""
 
     def apply(self, fitted: Fitted, graph: Graph) -> NDArray[np.float32]:
-        """Class probabilities of a released model for all nodes of another graph, to which nothing is promised."""
+        """Return class probabilities of a released model for all nodes of another graph, which is not protected."""
         width = fitted.weights["0.weight"].shape[1]
         if graph.features is None:
             raise InvalidData(f"graph given to {type(self).__name__}.apply", "one with features", "one without")
         nobody = np.zeros(graph.num_nodes, dtype=np.bool_)
         nothing = np.full(graph.num_nodes, -1, dtype=np.int64)
-        held = HeldGraph(graph, graph.features, nothing, nobody, ~nobody, fitted.probabilities.shape[1])
+        view = TrainingView(graph, graph.features, nothing, nobody, ~nobody, fitted.probabilities.shape[1])
         if self.input_width(graph.features.shape[1]) != width:
             found = f"{graph.features.shape[1]} features"
             raise InvalidData(f"graph given to {type(self).__name__}.apply", "as wide as the training graph", found)
-        network = self.network(graph.features.shape[1], held.classes)
+        network = self.network(graph.features.shape[1], view.classes)
         network.load_state_dict({name: torch.from_numpy(value) for name, value in fitted.weights.items()})
-        return self.infer(network, held, self.bits())
-
-    @property
-    def picks(self) -> float:
-        """M: how many sub-graphs of others a node may be expected in; 0 where training never reads an edge."""
-        return 0.0
-
-    def epsilon_of(self, noise_multiplier: float, num_nodes: int, delta: float) -> float:
-        """The true epsilon of a run with this noise. The accountant's sigma is for gradients clipped to 1/2."""
-        return _epsilon(noise_multiplier / 2, *self._process(num_nodes), delta, num_nodes, noise=self.noise)
-
-    def calibrated(self, target_epsilon: float, num_nodes: int, delta: float) -> float:
-        """A noise multiplier whose true epsilon is at most the target."""
-        return 2 * _calibrated(target_epsilon, *self._process(num_nodes), delta, num_nodes)
-
-    def published_epsilon(self, noise_multiplier: float, num_nodes: int, delta: float) -> float | None:
-        """What the paper claims of the same noise, where that differs."""
-        return None
-
-    def _process(self, num_nodes: int) -> tuple[float, float, int]:
-        return self.rate(num_nodes), self.picks, self.steps(num_nodes)
+        return self.infer(network, view, self.bits())
 
     def rate(self, num_nodes: int) -> float:
-        """q, the chance of each training node to be in a step."""
+        """Return q, the probability of each training node to be in a step."""
         return min(1.0, self.batch_size / num_nodes)
 
     def steps(self, num_nodes: int) -> int:
-        """T = ceil(epochs / q)."""
+        """Return T = ceil(epochs / q)."""
         return math.ceil(self.epochs / self.rate(num_nodes))
 
     def delta_for(self, num_nodes: int) -> float:
-        """``delta``, or N^-1.1."""
-        return float(num_nodes**-1.1) if self.delta is None else self.delta
+        """Return ``delta``, or N^-1.1."""
+        return default_delta(num_nodes, type(self).__name__) if self.delta is None else self.delta
 
-    def noise_multiplier_for(self, num_nodes: int) -> float:
-        """The noise of a run over so many nodes, given or calibrated."""
-        if self.noise_multiplier is not None:
-            return self.noise_multiplier
-        return self.calibrated(_some(self.target_epsilon), num_nodes, self.delta_for(num_nodes))
+    def process(self, num_nodes: int) -> Process:
+        """Return the sampling process of a run over so many nodes."""
+        shared: dict[str, Any] = {"rate": self.rate(num_nodes), "steps": self.steps(num_nodes), "num_nodes": num_nodes}
+        own = {each.name: getattr(self, each.name) for each in fields(self.process_kind) if each.name not in shared}
+        return self.process_kind(**shared, **own)
 
-    def get_epsilon(self, delta: float, *, num_nodes: int) -> float:
-        """The true epsilon at a delta of one's choice, for the noise that a run over so many nodes gets."""
-        noise = self.noise_multiplier_for(num_nodes)
-        return self.epsilon_of(noise, num_nodes, delta) if noise else math.inf
-
-    def guarantee(self, num_nodes: int) -> Guarantee | None:
-        """What a run over so many nodes promises; None without noise."""
-        noise, delta = self.noise_multiplier_for(num_nodes), self.delta_for(num_nodes)
-        if not noise:
-            return None
-        epsilon = self.epsilon_of(noise, num_nodes, delta)
-        if not math.isfinite(epsilon):
-            expected = f"so large that epsilon is finite at delta {delta:.2g}"
-            raise InvalidParameter("noise_multiplier", type(self).__name__, expected, noise)
-        return Guarantee(
-            "central",
-            Unit.NODE,
-            self.adjacency_words,
-            epsilon,
-            delta,
-            published_epsilon=self.published_epsilon(noise, num_nodes, delta),
-            unprotected=self.unprotected(),
+    def release(self, public: Sized) -> CentralRelease:
+        """Return what a run gives out, with its promise; of ``public`` only the number of nodes is read."""
+        process, delta = self.process(public.num_nodes), self.delta_for(public.num_nodes)
+        simulated = self.seed is not None
+        if self.noise_multiplier is None:
+            return CentralRelease.calibrated(process, self.target_epsilon or 0.0, delta, simulated=simulated)
+        return CentralRelease(
+            process=process,
+            noise_multiplier=self.noise_multiplier,
+            delta=delta,
+            noise=self.noise,
+            simulated=simulated,
         )
 
-    def unprotected(self) -> tuple[str, ...]:
-        """What an observer learns all the same."""
-        return (*_UNPROTECTED, *self.public_facts(), *(_SIMULATED if self.seed is not None else ()))
+    def guarantee(self, public: Sized | int) -> Guarantee | None:
+        """Return what a run promises; None without noise. ``public`` is a graph or a number of nodes."""
+        return self.release(_Nodes(public) if isinstance(public, int) else public).guarantee()
 
-    @property
-    def adjacency_words(self) -> str:
-        """Which data sets the guarantee compares."""
-        return ADJACENCY[Unit.NODE]
+    def noise_multiplier_for(self, num_nodes: int) -> float:
+        """Return the noise multiplier of a run over so many nodes, given or calibrated."""
+        return self.release(_Nodes(num_nodes)).noise_multiplier
 
-    def public_facts(self) -> tuple[str, ...]:
-        """What else about protected nodes the system takes as known to everybody."""
-        return ()
+    def get_epsilon(self, delta: float, *, num_nodes: int) -> float:
+        """Return the true epsilon at a delta of one's choice, for the noise that a run over so many nodes gets."""
+        noise_multiplier = self.noise_multiplier_for(num_nodes)
+        if not noise_multiplier:
+            return math.inf
+        return self.process(num_nodes).epsilon(noise_multiplier, delta, self.noise)
 
-    def promise(self, graph: Graph) -> Guarantee | None:
-        """What a run on this graph promises; None without noise. Only the number of nodes is read."""
-        return self.guarantee(graph.num_nodes)
+    def promise(self, graph: Sized) -> Guarantee | None:
+        """Return ``guarantee(graph)``."""
+        return self.guarantee(graph)
 
-    def mechanism_names(self, graph: Graph) -> list[str]:
-        """What makes the release private."""
-        return [f"{self.noise} noise on sums of clipped gradients"]
+    def mechanism_names(self, graph: Sized) -> list[str]:
+        """Return the noise in words."""
+        return [self.release(graph).mechanism]
 
     def without_privacy(self) -> Self:
-        """The same system without noise and clipping: an upper bound that protects nobody."""
+        """Return the same system without noise and clipping, which protects nobody."""
         return replace(self, target_epsilon=None, noise_multiplier=0.0, max_grad_norm=math.inf)
 
     def settings(self) -> dict[str, Any]:
-        """The hyper-parameters as plain values."""
+        """Return the hyper-parameters as plain values."""
         return asdict(self)
 
     def bits(self) -> Bits:
-        """Where coins and noise come from."""
+        """Return the source of coins and noise."""
         return SystemBits() if self.seed is None else SeededBits(self.seed)
 
     def network(self, features: int, classes: int) -> nn.Sequential:
-        """A perceptron with ELU; its first weights are independent of the data."""
+        """Return a perceptron with ELU; its first weights are independent of the data."""
         with seeded(self.seed):
             return perceptron(self.input_width(features), self.hidden_channels, classes, self.num_layers)
 
     def input_width(self, features: int) -> int:
-        """How wide an example is."""
+        """Return the width of an example."""
         return features
 
     def descend(
         self, network: nn.Sequential, batch: Callable[[], Batch], num_nodes: int, bits: Bits, *, progress: bool
     ) -> None:
         """Train in place: T steps with g = (sum of clipped gradients + noise) / (q N)."""
-        self.guarantee(num_nodes)  # refuses too little noise before the work
-        multiplier = self.noise_multiplier_for(num_nodes)
+        release = self.release(_Nodes(num_nodes))
+        release.guarantee()  # refuses too little noise before the work
         how = PrivateSteps(
-            steps=self.steps(num_nodes),
+            steps=release.process.steps,
             max_grad_norm=self.max_grad_norm,
-            sigma=multiplier * self.max_grad_norm if multiplier else 0.0,
-            expected_size=self.rate(num_nodes) * num_nodes,
+            sigma=release.noise_multiplier * self.max_grad_norm if release.noise_multiplier else 0.0,
+            expected_size=release.process.rate * num_nodes,
             noise=self.noise,
             optimizer=self.optimizer,
             learning_rate=self.learning_rate,
         )
         train_privately(network, batch, how, bits, progress=progress)
 
-    def released(self, network: nn.Sequential, held: HeldGraph, probabilities: NDArray[np.float32]) -> Fitted:
-        """The result; ``probabilities`` are those of the open nodes, in order."""
-        rows = np.full((held.num_nodes, held.classes), 1 / held.classes, dtype=np.float32)
-        rows[held.open_nodes] = probabilities
+    def released(self, network: nn.Sequential, view: TrainingView, probabilities: NDArray[np.float32]) -> Fitted:
+        """Return the result; ``probabilities`` are those of the unprotected nodes, in order."""
+        rows = np.full((view.num_nodes, view.classes), 1 / view.classes, dtype=np.float32)
+        rows[view.unprotected_nodes] = probabilities
         return Fitted(
             system=self.name,
-            guarantee=self.guarantee(held.num_nodes),
+            guarantee=self.guarantee(view),
             probabilities=rows,
             settings={name: value for name, value in self.settings().items() if name != "seed"},  # it undoes the noise
             weights={name: value.detach().numpy().copy() for name, value in network.state_dict().items()},
@@ -260,20 +258,11 @@ class CentralSystem(ABC):
 
 
 def predicted(network: nn.Sequential, x: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Class probabilities of rows."""
+    """Return class probabilities of rows."""
     with torch.no_grad():
         return np.asarray(network(torch.from_numpy(x)).softmax(dim=1).numpy())
 
 
-_epsilon = lru_cache(maxsize=64)(node_level.epsilon)
-_calibrated = lru_cache(maxsize=64)(node_level.calibrate)  # the accountant takes seconds, and a table asks often
-
-
-def _none_or_positive(value: float | None) -> bool:
-    return value is None or 0 < value < math.inf
-
-
-def _some(value: float | None) -> float:
-    if value is None:
-        raise AssertionError("the constructor demands one of the two")
-    return value
+@dataclass(frozen=True)
+class _Nodes:
+    num_nodes: int

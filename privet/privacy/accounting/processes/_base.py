@@ -61,7 +61,7 @@ class Process(ABC):
     num_nodes: int
 
     def __post_init__(self) -> None:
-        self._require("rate", is_number(self.rate) and 0 < self.rate <= 1, "a sampling rate in (0, 1]")
+        self._require("rate", _is_number(self.rate) and 0 < self.rate <= 1, "a sampling rate in (0, 1]")
         for name in ("steps", "num_nodes"):
             self._require(name, is_count(getattr(self, name)), "a whole number of at least 1")
 
@@ -117,14 +117,13 @@ class Process(ABC):
         return _priced(self, sigma, delta, "gaussian")
 
     def _checked(self, noise_multiplier: float, delta: float, noise: Noise) -> tuple[float, float, Noise]:
-        for name, value, valid, expected in (
-            ("noise_multiplier", noise_multiplier, lambda x: 0 < x < math.inf, "a finite number above 0"),
-            ("delta", delta, lambda x: 1e-10 <= x < 1, "a number in [1e-10, 1)"),
-        ):
-            if not is_number(value) or not valid(value):
-                raise InvalidParameter(name, type(self).__name__, expected, value)
+        owner = type(self).__name__
+        if not _is_number(noise_multiplier) or not 0 < noise_multiplier < math.inf:
+            raise InvalidParameter("noise_multiplier", owner, "a finite number above 0", noise_multiplier)
+        if not _is_number(delta) or not 1e-10 <= delta < 1:
+            raise InvalidParameter("delta", owner, "a number in [1e-10, 1)", delta)
         if noise not in self.noises:
-            raise InvalidParameter("noise", type(self).__name__, " or ".join(self.noises), noise)
+            raise InvalidParameter("noise", owner, " or ".join(self.noises), noise)
         return paper_sigma(noise_multiplier), float(delta), noise
 
     def _require(self, name: str, holds: bool, expected: str) -> None:
@@ -132,12 +131,13 @@ class Process(ABC):
             raise InvalidParameter(name, type(self).__name__, expected, getattr(self, name))
 
 
-def is_number(value: object) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_count(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    """Tell if a value is a whole number of at least 1."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 # An accountant may take seconds, and a table asks for the same figure often.

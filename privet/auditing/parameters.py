@@ -1,0 +1,44 @@
+"""Objects from named parameters: an unknown name is an error that lists the known ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from privet.errors import InvalidParameter
+from privet.mechanisms import Mechanism
+
+if TYPE_CHECKING:
+    from privet.systems import AnySystem
+
+__all__ = ["check_known", "mechanism_from", "system_kind"]
+
+
+def mechanism_from(kind: type[Mechanism], parameters: Mapping[str, Any], *, small: bool = False) -> Mechanism:
+    """Return a mechanism; what is not given comes from the class's ``example`` and its own defaults.
+
+    Args:
+        kind: The mechanism's class.
+        parameters: Values by the names of its fields.
+        small: True for a version whose reports an audit can list (default False).
+    """
+    check_known(kind.name, parameters, [field.name for field in fields(kind)])
+    return kind(**{**kind.example, **(kind.small if small else {}), **parameters})
+
+
+def system_kind(name: str, others: Collection[str] = ()) -> type[AnySystem]:
+    """Return the system of a name; an unknown one is an error that also lists ``others``."""
+    from privet.systems import CENTRAL_SYSTEMS, SYSTEMS  # import torch, which a mechanism needs not
+
+    systems: dict[str, type[AnySystem]] = {**SYSTEMS, **CENTRAL_SYSTEMS}
+    if name.lower() not in systems:
+        raise InvalidParameter("name", "privet", "one of " + ", ".join([*others, *systems]), name)
+    return systems[name.lower()]
+
+
+def check_known(owner: str, parameters: Collection[str], known: Collection[str]) -> None:
+    """Refuse a parameter that is not among the known ones."""
+    for name in parameters:
+        if name not in known:
+            raise InvalidParameter(name, owner, f"one of its parameters: {', '.join(known)}", name)

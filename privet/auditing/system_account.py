@@ -1,0 +1,93 @@
+"""Accounts of systems: the joint budget of a local one, or the release of a central one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from privet.auditing.account import CentralAccount, LocalAccount
+from privet.auditing.parameters import check_known
+from privet.data import Schema
+from privet.errors import InvalidParameter, PrivetError
+from privet.privacy.accounting.delta import default_delta
+from privet.release.central import CentralRelease
+from privet.systems import AnySystem, CentralSystem, System
+
+__all__ = ["account_central", "account_local", "account_system"]
+
+_SCHEMA = {"dimension": 2, "low": 0.0, "high": 1.0, "classes": 4}
+
+
+def account_system(kind: type[AnySystem], parameters: Mapping[str, Any]) -> LocalAccount:
+    """Return the account of a system of either model."""
+    if issubclass(kind, CentralSystem):
+        return account_central(kind, **parameters)
+    return account_local(kind, parameters)
+
+
+def account_central(
+    kind: type[CentralSystem],
+    *,
+    noise_multiplier: float | None = None,
+    target_epsilon: float | None = None,
+    delta: float | None = None,
+    **parameters: Any,
+) -> CentralAccount:
+    """Return the account of a central system's training.
+
+    Args:
+        kind: The system's class.
+        noise_multiplier: The noise's standard deviation over the clipping norm; this or ``target_epsilon``.
+        target_epsilon: The epsilon that Gaussian noise is calibrated for.
+        delta: The probability that the bound may fail with (default N^-1.1).
+        **parameters: ``noise`` (default "gaussian") and the parameters of the system's sampling process, by name:
+            ``rate``, ``steps``, ``num_nodes`` and its own.
+    """
+    own = {field.name for field in fields(kind.process_kind)}
+    check_known(kind.name, parameters, ["noise_multiplier", "target_epsilon", "delta", "noise", *sorted(own)])
+    for name in ("rate", "steps", "num_nodes"):
+        if name not in parameters:
+            raise InvalidParameter(name, kind.name, "given", "nothing")
+    if (noise_multiplier is None) == (target_epsilon is None):
+        found = "neither" if target_epsilon is None else "both"
+        raise InvalidParameter("noise_multiplier", kind.name, "given if target_epsilon is not", found)
+    process = kind.process_kind(**{name: value for name, value in parameters.items() if name != "noise"})
+    noise = parameters.get("noise", "gaussian")
+    if target_epsilon is not None:
+        if noise != "gaussian":
+            raise InvalidParameter("noise", kind.name, "gaussian, the only noise that is calibrated", noise)
+        release = CentralRelease.calibrated(process, target_epsilon, delta)
+    else:
+        delta = default_delta(process.num_nodes, kind.name) if delta is None else delta
+        release = CentralRelease(process=process, noise_multiplier=noise_multiplier or 0.0, delta=delta, noise=noise)
+    guarantee = release.guarantee()
+    if guarantee is None:
+        raise InvalidParameter("noise_multiplier", kind.name, "above 0: without noise nothing is promised", 0)
+    return CentralAccount(
+        kind.name,
+        guarantee,
+        release,
+        process.comparisons(release.noise_multiplier, release.delta, noise),
+        process.published_epsilon(release.noise_multiplier, release.delta),
+        process.claim,
+    )
+
+
+def account_local(kind: type[System], parameters: Mapping[str, Any]) -> LocalAccount:
+    """Return the account of a local system over features of a declared range, or else of two categories each.
+
+    Args:
+        kind: The system's class.
+        parameters: Its fields by name, and ``dimension``, ``low``, ``high`` and ``classes`` of a schema.
+    """
+    shape = {key: parameters.get(key, default) for key, default in _SCHEMA.items()}
+    budgets = {key: value for key, value in parameters.items() if key not in _SCHEMA}
+    check_known(kind.name, budgets, [*(field.name for field in fields(kind)), *_SCHEMA])
+    system = kind(**budgets)
+    numeric = Schema.numeric(shape["dimension"], shape["low"], shape["high"], classes=shape["classes"])
+    try:
+        return LocalAccount(kind.name, system.guarantee(numeric))
+    except PrivetError:
+        categorical = Schema.categorical([2] * shape["dimension"], classes=shape["classes"])
+        return LocalAccount(kind.name, system.guarantee(categorical))

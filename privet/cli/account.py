@@ -1,0 +1,32 @@
+"""``privet account``: the promise of a mechanism or a system."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import typer
+
+from privet.cli.app import AsJson, app, with_options
+from privet.cli.parameters import MECHANISM_OPTIONS, PROCESS_OPTIONS, Name, Set, parameters_of
+
+OPTIONS: dict[str, tuple[Any, str]] = {
+    **MECHANISM_OPTIONS,
+    "epsilon_features": (float, "True budget of a feature report of a local system (default: the system's)."),
+    "epsilon_labels": (float, "Budget of a label report of a local system (default: labels are public)."),
+    "epsilon_edges": (float, "Budget of one bit of a neighbour list (default: the system's)."),
+    "two_sided": (bool, "Both endpoints report a pair (default: the smaller id)."),
+    **PROCESS_OPTIONS,
+    "target_epsilon": (float, "Instead of --sigma: the epsilon to calibrate it for (no default)."),
+}
+
+
+@app.command()
+@with_options(OPTIONS)
+def account(name: Name, options: dict[str, Any], others: Set = None, as_json: AsJson = False) -> None:
+    """The guarantee of a mechanism or a system, what a report costs and is worth, or the noise for a target."""
+    from privet.auditing.account import account as account_of
+    from privet.cli.render.account import print_account
+
+    found = account_of(name, parameters_of(options, others))
+    typer.echo(json.dumps(found.to_dict())) if as_json else print_account(found)

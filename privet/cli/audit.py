@@ -1,0 +1,49 @@
+"""``privet audit``: attempts to break a guarantee."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from privet.cli.app import AsJson, app, with_options
+from privet.cli.parameters import MECHANISM_OPTIONS, PROCESS_OPTIONS, Name, Set, parameters_of
+
+OPTIONS: dict[str, tuple[Any, str]] = {
+    **MECHANISM_OPTIONS,
+    **{key: option for key, option in PROCESS_OPTIONS.items() if key != "max_degree"},
+    "runs": (int, "Training runs to play in each world (default 100000; 15000 with SML noise)."),
+    "seed": (int, "Seed of the game (default 0)."),
+}
+
+
+@app.command()
+@with_options(OPTIONS)
+def audit(
+    name: Name,
+    options: dict[str, Any],
+    others: Set = None,
+    claim: Annotated[
+        str, typer.Option(help="What to check: 'own' guarantee, 'published' (the paper's), or a number for epsilon.")
+    ] = "own",
+    as_json: AsJson = False,
+) -> None:
+    """Try to break a guarantee. Exit code 1 if it is broken.
+
+    A mechanism's reports are all listed, in exact arithmetic. A central system is attacked with canaries, many times.
+    """
+    from privet.auditing.claims import audit_claim
+    from privet.auditing.parameters import mechanism_from, system_kind
+    from privet.cli.render.audit import print_audit
+    from privet.mechanisms import MECHANISMS
+
+    parameters = parameters_of(options, others)
+    if name in MECHANISMS:
+        found: Any = audit_claim(mechanism_from(MECHANISMS[name], parameters, small=True), claim)
+    else:
+        from privet.auditing.system_audit import audit_system  # imports torch
+
+        found = audit_system(system_kind(name, MECHANISMS), **parameters)
+    typer.echo(json.dumps(found.to_dict())) if as_json else print_audit(found)
+    raise typer.Exit(1 if found.broken else 0)

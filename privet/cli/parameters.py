@@ -1,0 +1,100 @@
+"""Options of ``account`` and ``audit``: the parameters of the mechanism or system that is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from privet.errors import InvalidParameter
+
+__all__ = ["MECHANISM_OPTIONS", "PROCESS_OPTIONS", "Name", "Set", "parameters_of"]
+
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="For example multi-bit or heterpoisson; an unknown name lists them all.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other parameter by its name in Python, repeatable (default: none), such as --set fill=none.",
+        show_default=False,
+    ),
+]
+
+MECHANISM_OPTIONS: dict[str, tuple[Any, str]] = {
+    "epsilon": (float, "Privacy budget of a report (default 1)."),
+    "epsilon_per_feature": (float, "Budget of each sampled feature (default 1)."),
+    "delta": (float, "The delta of the guarantee (default: the mechanism's; a central system's is N^-1.1)."),
+    "dimension": (int, "Number of features (default: 1 or 2)."),
+    "low": (float, "Declared smallest value of a feature (default -1)."),
+    "high": (float, "Declared largest value of a feature (default 1)."),
+    "sample": (int, "Number of features in a report (default: the mechanism's best)."),
+    "steps": (
+        int,
+        "Grid steps in a feature's range (default: the mechanism's), or steps of a central system's training.",
+    ),
+    "classes": (int, "Number of classes (default 4)."),
+    "categories": (str, "Number of categories of each feature, comma separated (default 2,2,2,2)."),
+    "fill": (str, "The answer about features that are not sampled, uniform or none (default uniform)."),
+    "num_nodes": (int, "Nodes that a neighbour list speaks of (default 6)."),
+    "one_sided": (bool, "Only the smaller id reports a pair (default: both)."),
+}
+
+PROCESS_OPTIONS: dict[str, tuple[Any, str]] = {
+    "sigma": (float, "Noise of a central system, clip 1/2 (no default; audit: the paper's)."),
+    "noise_multiplier": (float, "The same over the clipping norm, which is twice sigma (no default)."),
+    "noise": (str, "Noise of a central system: gaussian, or sml where it is accounted for (default gaussian)."),
+    "rate": (float, "Chance of a training node to be in a step (q; no default; audit: the paper's)."),
+    "multiplier": (float, "Sub-graphs of others that a node may be expected in (M; default 1)."),
+    "max_degree": (int, "Bound on degrees of ndp and gap (default 5)."),
+    "nodes": (int, "Number of nodes of the whole graph (N; no default; audit: the paper's)."),
+}
+
+
+def parameters_of(options: Mapping[str, Any], others: list[str] | None) -> dict[str, Any]:
+    """Return parameters by their names in Python.
+
+    Args:
+        options: The options that were used, by name.
+        others: Texts of the form NAME=VALUE.
+    """
+    parameters = dict(options)
+    for text in others or []:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise InvalidParameter("--set", "privet", "of the form NAME=VALUE", text)
+        parameters[name.replace("-", "_")] = _value(value)
+    if "categories" in options:
+        parameters["categories"] = _counts(options["categories"])
+    if "nodes" in parameters:
+        parameters["num_nodes"] = parameters.pop("nodes")
+    if "two_sided" in parameters:
+        parameters["one_sided"] = not parameters.pop("two_sided")
+    if "sigma" in parameters:
+        from privet.privacy.accounting.units import noise_multiplier_of
+
+        parameters["noise_multiplier"] = noise_multiplier_of(parameters.pop("sigma"))
+    return parameters
+
+
+def _value(text: str) -> Any:
+    """Read JSON; values separated by commas are a tuple, and anything else is text."""
+    for candidate in (text, f"[{text}]"):
+        try:
+            value = json.loads(candidate)
+        except ValueError:
+            continue
+        return tuple(value) if isinstance(value, list) else value
+    return text
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        expected = "whole numbers separated by commas"
+        raise InvalidParameter("--categories", "privet", expected, text) from None

@@ -1,0 +1,58 @@
+"""Accounts as tables for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from privet.auditing.account import CentralAccount, LocalAccount, MechanismAccount
+from privet.privacy import Guarantee
+
+__all__ = ["print_account"]
+
+
+def print_account(account: MechanismAccount | LocalAccount) -> None:
+    """Print the account of a mechanism or a system."""
+    title = account.mechanism.name if isinstance(account, MechanismAccount) else account.system
+    table = Table(title=f"{title}: what is promised", show_header=False, title_justify="left")
+    _add_figures(table, account.guarantee)
+    if isinstance(account, CentralAccount):
+        _add_noise(table, account)
+    elif account.guarantee.published_epsilon is not None:
+        claimed = f"{account.guarantee.published_epsilon:.4g} (the paper's claim; it does not hold)"
+        table.add_row("published epsilon", claimed)
+    _add_words(table, account.guarantee)
+    if isinstance(account, MechanismAccount):
+        _add_worth(table, account)
+    Console().print(table)
+
+
+def _add_figures(table: Table, guarantee: Guarantee) -> None:
+    table.add_row("epsilon", f"{guarantee.epsilon:.6g}")
+    if guarantee.delta:
+        table.add_row("delta", f"{guarantee.delta:.4g}")
+
+
+def _add_noise(table: Table, account: CentralAccount) -> None:
+    multiplier = account.release.noise_multiplier
+    table.add_row("noise", f"{account.release.noise}, sigma {account.sigma:.5g} (noise multiplier {multiplier:.5g})")
+    for each in account.comparisons:
+        table.add_row(each.title, f"{each.value:.5g}")
+    if account.published_epsilon is not None:
+        table.add_row("published epsilon", f"{account.published_epsilon:.4g}: {account.claim}")
+
+
+def _add_words(table: Table, guarantee: Guarantee) -> None:
+    table.add_row("unit", f"{guarantee.unit} ({guarantee.model} model)")
+    table.add_row("adjacent inputs", guarantee.adjacency)
+    table.add_row("in words", guarantee.in_words())
+    table.add_row("not protected", "; ".join(guarantee.unprotected) or "nothing known")
+
+
+def _add_worth(table: Table, account: MechanismAccount) -> None:
+    if account.sampled:
+        table.add_row("features in a report", str(account.sampled))
+    table.add_row("bytes in a report", str(account.bytes_per_report))
+    table.add_row("worst standard deviation", f"{account.worst_standard_deviation:.4g} for one user's estimate")
+    users = account.users_for_error_one_tenth_of_range
+    table.add_row("users to average", f"{users:,} for an error of a tenth of the range")

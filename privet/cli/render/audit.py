@@ -1,0 +1,68 @@
+"""Audits as tables for people, with a verdict."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from privet.auditing.claims import ClaimAudit
+
+if TYPE_CHECKING:
+    from privet.auditing.system_audit import SystemAudit
+
+__all__ = ["print_audit"]
+
+
+def print_audit(audit: ClaimAudit | SystemAudit) -> None:
+    """Print the audit of a mechanism or a system."""
+    console = Console()
+    if isinstance(audit, ClaimAudit):
+        console.print(_enumerated(audit))
+        console.print("[bold red]The claim is broken." if audit.broken else "[bold green]The claim holds.")
+        return
+    console.print(_attacked(audit))
+    if audit.broken:
+        console.print("[bold red]The claim is broken:[/] an attack needs a larger epsilon than it allows.")
+    else:
+        share = f"{audit.found.closeness:.0%}"
+        console.print(f"[bold green]The claim holds against this attack[/], which reaches {share} of it.")
+
+
+def _enumerated(audit: ClaimAudit) -> Table:
+    found = audit.found
+    table = Table(title=f"{audit.mechanism.name}: exact audit", show_header=False, title_justify="left")
+    table.add_row(f"claimed epsilon ({audit.claim})", f"{found.claim:.6g}")
+    unbounded = "unbounded (some report is impossible under the other input)"
+    table.add_row("enumerated epsilon", f"{found.epsilon:.6g}" if math.isfinite(found.epsilon) else unbounded)
+    if found.claimed_delta or not found.holds:
+        table.add_row("claimed delta", f"{found.claimed_delta:.4g}")
+        table.add_row("enumerated delta at the claimed epsilon", f"{found.delta:.4g}")
+    values = audit.to_dict()
+    table.add_row("unit", values["unit"])
+    table.add_row("reports and pairs listed", f"{found.num_reports:,} and {found.num_pairs:,}")
+    table.add_row("worst inputs", " against ".join(_short(str(value)) for value in values["worst_pair"]))
+    table.add_row("worst report", _short(values["worst_report"]))
+    return table
+
+
+def _attacked(audit: SystemAudit) -> Table:
+    found = audit.found
+    table = Table(title=f"{audit.system}: white-box audit", show_header=False, title_justify="left")
+    table.add_row("claimed epsilon", f"{found.claim:.4g} at delta {found.delta:.2g}")
+    table.add_row("claimed by", found.claimed_by)
+    table.add_row("lower bound, whole vector", f"{found.epsilon_lower:.4g}")
+    table.add_row("lower bound, the paper's projection", f"{found.projection_epsilon_lower:.4g}")
+    table.add_row("confidence", f"{found.confidence:.0%} (Clopper-Pearson), {found.runs:,} runs in each world")
+    process = f"q {found.process.rate:.3g}, M {found.process.canary_multiplier:g}, T {found.process.steps}"
+    table.add_row("process", f"{found.noise} noise, sigma {found.sigma:.4g}, {process}")
+    allowed = f"{found.advantage:.3f} of at most {found.largest_advantage:.3f} that the claim allows"
+    table.add_row("advantage of a membership attack", allowed)
+    return table
+
+
+def _short(text: str, most: int = 200) -> str:
+    """Cut long vectors; ``--json`` has them whole."""
+    return text if len(text) <= most else text[:most] + " ..."

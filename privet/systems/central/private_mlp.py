@@ -1,0 +1,53 @@
+"""DP-SGD on a perceptron that never sees an edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import nn
+
+from privet.data import Graph
+from privet.graph.subgraphs import poisson_sample
+from privet.mechanisms import Bits
+from privet.models.private_training import Batch
+from privet.privacy.accounting.processes import Process
+from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
+from privet.systems.central._base import CentralSystem, predicted
+from privet.systems.central._training_view import TrainingView, dense_rows, standardised
+from privet.systems.fitted import Fitted
+
+__all__ = ["PrivateMLP"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateMLP(CentralSystem):
+    """DP-SGD on an MLP without the graph: the control that every private GNN has to beat.
+
+    It has the parameters of :class:`~privet.systems.central._base.CentralSystem` and no other.
+    """
+
+    name: ClassVar[str] = "private-mlp"
+    search_space: ClassVar[dict[str, list[Any]]] = {"learning_rate": [0.005, 0.01, 0.02], "num_layers": [1, 2]}
+    process_kind: ClassVar[type[Process]] = PoissonSampling
+    baseline: ClassVar[str | None] = "DP-SGD on an MLP without the graph"
+    baseline_short: ClassVar[str | None] = "DP-MLP"
+
+    def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
+        """Run Poisson-sampled DP-SGD over the training nodes' rows."""
+        view, bits = TrainingView.of(graph, type(self).__name__), self.bits()
+        candidates = np.flatnonzero(view.members)
+        network = self.network(view.features.shape[1], view.classes)
+
+        def batch() -> Batch:
+            nodes = poisson_sample(candidates, self.rate(view.num_nodes), bits)
+            return standardised(dense_rows(view.features[nodes])), view.labels[nodes]
+
+        self.descend(network, batch, view.num_nodes, bits, progress=progress)
+        return self.released(network, view, self.infer(network, view, bits))
+
+    def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
+        """Predict from each unprotected node's own features."""
+        return predicted(network, standardised(dense_rows(view.features[view.unprotected_nodes])))
