@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from privet.auditing.canary import PAPER_RUN, CanaryAudit, audit_process
 from privet.auditing.parameters import check_known
 from privet.errors import InvalidParameter
-from privet.systems import AnySystem, CentralSystem
+from privet.privacy.accounting.processes import Process
+from privet.systems import CENTRAL_SYSTEMS, AnySystem, CentralSystem
 
-__all__ = ["SystemAudit", "audit_system"]
+__all__ = ["SystemAudit", "audit_system", "auditable_systems"]
 
 _GAME = ("noise_multiplier", "noise", "delta", "runs", "seed")
 
@@ -45,10 +47,19 @@ def audit_system(kind: type[AnySystem], **parameters: Any) -> SystemAudit:
         **parameters: Parameters of the process (default: those of the paper's Facebook run) and of
             :func:`~privet.auditing.canary.audit_process`, by name.
     """
-    if not issubclass(kind, CentralSystem):
-        raise InvalidParameter("name", "audit_system", "a mechanism or a central system", kind.name)
+    if not issubclass(kind, CentralSystem) or kind.name not in auditable_systems():
+        raise InvalidParameter("name", "audit_system", f"one of {', '.join(auditable_systems())}", kind.name)
     own = [field.name for field in fields(kind.process_kind)]
     check_known(kind.name, parameters, [*_GAME, *own])
-    shared = {name: getattr(PAPER_RUN, name) for name in ("rate", "steps", "num_nodes")}
-    process = kind.process_kind(**shared | {name: value for name, value in parameters.items() if name in own})
+    process = _process(kind, {name: value for name, value in parameters.items() if name in own})
     return SystemAudit(kind.name, audit_process(process, **{n: v for n, v in parameters.items() if n in _GAME}))
+
+
+def auditable_systems() -> list[str]:
+    """Return the names of the systems whose sampling process has a canary game."""
+    return [name for name, kind in CENTRAL_SYSTEMS.items() if _process(kind, {}).canary_multiplier is not None]
+
+
+def _process(kind: type[CentralSystem], own: Mapping[str, Any]) -> Process:
+    shared = {name: getattr(PAPER_RUN, name) for name in ("rate", "steps", "num_nodes")}
+    return kind.process_kind(**{**shared, **own})

@@ -18,7 +18,7 @@ def print_account(account: MechanismAccount | LocalAccount) -> None:
     _add_figures(table, account.guarantee)
     if isinstance(account, CentralAccount):
         _add_noise(table, account)
-    elif account.guarantee.published_epsilon is not None:
+    elif account.guarantee.published_epsilon not in (None, account.guarantee.epsilon):
         claimed = f"{account.guarantee.published_epsilon:.4g} (the paper's claim; it does not hold)"
         table.add_row("published epsilon", claimed)
     _add_words(table, account.guarantee)

@@ -25,3 +25,23 @@ def test_what_is_returned_was_evaluated_and_is_nearly_least(target: float) -> No
 def test_a_target_out_of_reach_is_refused(floor: float, words: str) -> None:
     with pytest.raises(InvalidParameter, match=words):
         least_noise(lambda noise: max(floor, 1 / noise), 0.1, "test")
+
+
+def test_a_target_that_needs_no_noise_is_refused() -> None:
+    asked: list[float] = []
+
+    def nothing(noise: float) -> float:
+        asked.append(noise)
+        return 0.0
+
+    with pytest.raises(InvalidParameter, match="The 'delta' parameter of test must be smaller"):
+        least_noise(nothing, 1.0, "test")
+    assert len(asked) < 20
+
+
+def test_a_lower_bound_only_makes_the_search_quicker() -> None:
+    found = least_noise(lambda noise: 10 / noise, 2.0, "test", lambda noise: 9 / noise)
+    assert 10 / found <= 2.0
+    assert found <= 1.1 * 5
+    with pytest.raises(InvalidParameter, match="no noise reaches it"):
+        least_noise(lambda noise: math.inf, 2.0, "test", lambda noise: 1 / noise)

@@ -1,3 +1,5 @@
+"""Composed Gaussian releases against a closed form and dp_accounting."""
+
 from __future__ import annotations
 
 import math
@@ -8,14 +10,11 @@ from dp_accounting.pld import PLDAccountant
 from scipy.stats import norm
 
 from privet.errors import InvalidParameter
-from privet.privacy.accounting.dpsgd import (
-    GaussianReleases,
-    composed_epsilon,
-    composed_scale,
-    dpsgd_epsilon,
-    dpsgd_sigma,
-)
-from privet.privacy.accounting.node_level import epsilon as node_level_epsilon
+from privet.privacy.accounting.releases import GaussianReleases, composed_epsilon
+
+
+def repeated(noise_multiplier: float, rate: float, count: int, delta: float) -> float:
+    return composed_epsilon([GaussianReleases(noise_multiplier, rate, count)], delta)
 
 
 def test_one_gaussian_release_has_a_closed_form() -> None:
@@ -36,9 +35,9 @@ def reference(noise_multiplier: float, rate: float, count: int, delta: float) ->
 @pytest.mark.parametrize("rate", [1.0, 0.2])
 def test_composing_n_times_equals_looping_n_times(rate: float) -> None:
     looped = reference(2.0, rate, 6, 1e-4)
-    assert looped * (1 - 1e-6) <= dpsgd_epsilon(2.0, rate, 6, 1e-4) <= looped * 1.002
+    assert looped * (1 - 1e-6) <= repeated(2.0, rate, 6, 1e-4) <= looped * 1.002
     together = composed_epsilon([GaussianReleases(2.0, rate)] * 6, 1e-4)
-    assert together == pytest.approx(dpsgd_epsilon(2.0, rate, 6, 1e-4), rel=1e-6)
+    assert together == pytest.approx(repeated(2.0, rate, 6, 1e-4), rel=1e-6)
 
 
 def test_why_nothing_is_priced_through_randomised_response_events() -> None:
@@ -50,23 +49,12 @@ def test_why_nothing_is_priced_through_randomised_response_events() -> None:
     assert often.get_epsilon(1e-6) == once.get_epsilon(1e-6)
 
 
-def test_it_is_the_node_level_accountant_without_neighbours() -> None:
-    """There the sensitivity is 1/2, so sigma is half the noise multiplier."""
-    assert dpsgd_epsilon(4.0, 0.1, 30, 1e-5) == pytest.approx(node_level_epsilon(2.0, 0.1, 0, 30, 1e-5, 10), rel=2e-3)
-
-
-@pytest.mark.parametrize("target", [0.3, 5.0])
-def test_calibration_is_never_weaker_than_asked(target: float) -> None:
-    sigma = dpsgd_sigma(target, 0.2, 20, 1e-5)
-    assert dpsgd_epsilon(sigma, 0.2, 20, 1e-5) <= target < dpsgd_epsilon(0.99 * sigma, 0.2, 20, 1e-5)
-
-
-def test_several_releases_share_a_target() -> None:
-    releases = [GaussianReleases(3.0), GaussianReleases(1.0, 0.2, 10)]
-    scale = composed_scale(2.0, releases, 1e-5)
-    parts = [GaussianReleases(3.0 * scale), GaussianReleases(scale, 0.2, 10)]
-    assert composed_epsilon(parts, 1e-5) <= 2.0
-    assert composed_epsilon(parts[:1], 1e-5) < composed_epsilon(parts, 1e-5)
+def test_several_releases_cost_more_than_one_of_them_and_less_than_their_sum() -> None:
+    once, often = GaussianReleases(3.0), GaussianReleases(1.0, 0.2, 10)
+    together = composed_epsilon([once, often], 1e-5)
+    apart = [composed_epsilon([each], 1e-5) for each in (once, often)]
+    assert max(apart) < together < sum(apart)
+    assert composed_epsilon([often, once], 1e-5) == pytest.approx(together, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -79,4 +67,4 @@ def test_bad_releases_are_one_sentence(name: str, arguments: tuple[float, ...]) 
 
 def test_a_bad_delta_is_one_sentence() -> None:
     with pytest.raises(InvalidParameter, match="delta"):
-        dpsgd_epsilon(1.0, 0.5, 3, 0.0)
+        repeated(1.0, 0.5, 3, 0.0)
