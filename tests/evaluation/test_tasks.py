@@ -56,7 +56,7 @@ def test_a_central_run_states_its_guarantee(graph: Graph) -> None:
     result = run_system(QUICK, graph, "tiny", 2)
     guarantee = result["guarantee"]
     assert guarantee["model"] == "central"
-    assert guarantee["epsilon"] == pytest.approx(QUICK.epsilon_of(2.0, graph.num_nodes, graph.num_nodes**-1.1))
+    assert guarantee["epsilon"] == pytest.approx(QUICK.get_epsilon(graph.num_nodes**-1.1, num_nodes=graph.num_nodes))
     assert guarantee["delta"] == pytest.approx(graph.num_nodes**-1.1)
     assert "DP-SGD on an MLP" in result["verdict"]
     assert np.isfinite(result["mean"])

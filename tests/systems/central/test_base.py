@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,19 @@ import torch
 from scipy import stats
 from torch import nn
 
+from privet.auditing.system_account import account_central
 from privet.data import Graph, Split, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits, SystemBits
 from privet.privacy import Unit
 from privet.systems import CENTRAL_SYSTEMS
 from privet.systems.central._base import CentralSystem
-from privet.systems.central._training_view import HeldGraph, standardised
+from privet.systems.central._training_view import TrainingView
+from privet.systems.central.gap import GAP
 from privet.systems.central.heterpoisson import HeterPoisson
-from privet.systems.central.node_baselines import GAP, NDP
-from privet.systems.central.smoothed_mlp import PrivateMLP, SmoothedMLP
+from privet.systems.central.ndp import NDP
+from privet.systems.central.private_mlp import PrivateMLP
+from privet.systems.central.smoothed_mlp import SmoothedMLP
 
 ALARM = 1e-6
 SYSTEMS = [HeterPoisson, PrivateMLP, SmoothedMLP]
@@ -48,7 +52,7 @@ def test_rates_of_the_paper() -> None:
 def test_calibration_keeps_its_promise_and_the_guarantee_has_a_unit() -> None:
     system = PrivateMLP(target_epsilon=2.0, batch_size=200)
     noise = system.noise_multiplier_for(1000)
-    guarantee = system.guarantee(1000)
+    guarantee = system.guarantee(SimpleNamespace(num_nodes=1000))
     assert guarantee is not None
     assert (guarantee.model, guarantee.unit, guarantee.delta) == ("central", Unit.NODE, 1000**-1.1)
     assert 1.9 < guarantee.epsilon <= 2.0
@@ -59,9 +63,9 @@ def test_calibration_keeps_its_promise_and_the_guarantee_has_a_unit() -> None:
 
 def test_the_noise_multiplier_is_relative_to_the_clip() -> None:
     """Opacus' meaning: the guarantee depends on noise_multiplier and not on max_grad_norm."""
-    one = PrivateMLP(noise_multiplier=3.0, max_grad_norm=0.5, batch_size=200).guarantee(1000)
-    other = PrivateMLP(noise_multiplier=3.0, max_grad_norm=2.0, batch_size=200).guarantee(1000)
-    assert one == other
+    one, other = (PrivateMLP(noise_multiplier=3.0, max_grad_norm=norm, batch_size=200) for norm in (0.5, 2.0))
+    public = SimpleNamespace(num_nodes=1000)
+    assert one.guarantee(public) == other.guarantee(public)
 
 
 def test_heterpoisson_without_picks_costs_what_the_perceptron_costs() -> None:
@@ -73,7 +77,8 @@ def test_heterpoisson_without_picks_costs_what_the_perceptron_costs() -> None:
 
 def test_without_noise_there_is_no_guarantee() -> None:
     system = PrivateMLP(target_epsilon=1.0).without_privacy()
-    assert system.guarantee(1000) is None
+    assert system.guarantee(SimpleNamespace(num_nodes=1000)) is None
+    assert system.release(SimpleNamespace(num_nodes=1000)).lines() == ()
     assert system.get_epsilon(1e-5, num_nodes=1000) == math.inf
 
 
@@ -109,24 +114,6 @@ def test_the_realised_batch_size_does_not_matter() -> None:
         system.descend(network, lambda batch=batch: batch, 100, SeededBits(0), progress=False)
         moves.append(network[0].weight.detach() - before)
     torch.testing.assert_close(2 * moves[0], moves[1])
-
-
-def test_held_graph_has_no_label_outside_training_and_no_edge_to_training_nodes(graph: Graph) -> None:
-    held = HeldGraph.of(graph, "Test")
-    assert (held.labels[~graph.split.train] == -1).all()
-    assert np.array_equal(held.labels[graph.split.train], graph.labels[graph.split.train])
-    open_nodes = graph.split.validation | graph.split.test
-    expected = graph.adjacency.toarray() * np.outer(open_nodes, open_nodes)
-    assert np.array_equal(held.among_open().toarray(), expected)
-    assert held.among_open().nnz == np.count_nonzero(expected)
-
-
-def test_rows_are_standardised_alone() -> None:
-    rows = np.array([[1.0, 2.0, 3.0], [5.0, 5.0, 5.0]], np.float32)
-    found = standardised(rows)
-    assert found[0] == pytest.approx([-(1.5**0.5), 0, 1.5**0.5], abs=1e-5)
-    assert found[1].tolist() == [0, 0, 0]
-    assert np.array_equal(found[:1], standardised(rows[:1]))
 
 
 @pytest.mark.parametrize("kind", SYSTEMS)
@@ -240,8 +227,8 @@ def test_predictions_do_not_depend_on_a_protected_nodes_edges(kind) -> None:
     system = kind(noise_multiplier=1.0, seed=0)
     network, found = system.network(6, 2), []
     for edges in (np.concatenate([among_open, protected], axis=1), among_open):
-        held = HeldGraph(Graph.from_edges(edges, nodes), features, labels, train, ~train, 2)
-        found.append(system.infer(network, held, SeededBits(0)))
+        view = TrainingView(Graph.from_edges(edges, nodes), features, labels, train, ~train, 2)
+        found.append(system.infer(network, view, SeededBits(0)))
     assert np.array_equal(*found)
 
 
@@ -250,14 +237,39 @@ def test_a_seed_is_not_stored_and_is_confessed(graph: Graph) -> None:
     fitted = system.fit(graph)
     assert "seed" not in fitted.settings
     assert any("seed" in line for line in fitted.guarantee.unprotected)
-    assert not any("seed" in line for line in replace(system, seed=None).guarantee(graph.num_nodes).unprotected)
+    assert not any("seed" in line for line in replace(system, seed=None).guarantee(graph).unprotected)
 
 
 @pytest.mark.parametrize("kind", [NDP, GAP])
 def test_a_bound_on_degrees_makes_edges_public(kind) -> None:
-    assert "keeps are public" in kind(noise_multiplier=5.0).guarantee(100).adjacency
+    assert "keeps are public" in kind(noise_multiplier=5.0).guarantee(SimpleNamespace(num_nodes=100)).adjacency
 
 
 def test_noise_that_promises_nothing_is_refused_before_training(graph: Graph) -> None:
     with pytest.raises(InvalidParameter, match="epsilon is finite"):
         PrivateMLP(noise_multiplier=1e-8, batch_size=20).fit(graph)
+
+
+@pytest.mark.parametrize("kind", CENTRAL_SYSTEMS.values(), ids=lambda kind: kind.name)
+def test_a_run_an_account_and_a_ledger_say_the_same(kind: type[CentralSystem], graph: Graph) -> None:
+    """What a run promises of a process is what an account of that process says, word for word."""
+    system = kind(noise_multiplier=20.0, batch_size=40, epochs=1)
+    release = system.release(graph)
+    parameters = {name: value for name, value in release.process.to_dict().items() if name != "process"}
+    found = account_central(kind, noise_multiplier=20.0, **parameters)
+    assert found.guarantee == system.guarantee(graph) == release.guarantee()
+    (line,) = release.lines()
+    assert (line.epsilon, line.delta, line.unit) == (found.guarantee.epsilon, found.guarantee.delta, "node")
+    assert system.get_epsilon(release.delta, num_nodes=graph.num_nodes) == found.guarantee.epsilon
+
+
+def test_what_others_are_compared_with_says_so() -> None:
+    titled = {name for name, kind in CENTRAL_SYSTEMS.items() if kind.baseline is not None}
+    assert titled == {"private-mlp", "smoothed-mlp", "gap", "ndp"}
+    assert all(CENTRAL_SYSTEMS[name].baseline_short for name in titled)
+
+
+def test_a_tiny_graph_needs_a_delta() -> None:
+    with pytest.raises(InvalidParameter, match="The 'delta' parameter of PrivateMLP must be given"):
+        PrivateMLP(noise_multiplier=1.0).release(SimpleNamespace(num_nodes=2))
+    assert PrivateMLP(noise_multiplier=1.0, delta=0.1).release(SimpleNamespace(num_nodes=2)).delta == 0.1

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from privet.data import Graph, social_graph, split_nodes
 from privet.errors import InvalidParameter
-from privet.systems.central.smoothed_mlp import PrivateMLP, SmoothedMLP, smoothed
+from privet.systems.central.private_mlp import PrivateMLP
+from privet.systems.central.smoothed_mlp import SmoothedMLP, smoothed
 
 
 @given(st.integers(0, 2**32), st.integers(1, 8), st.integers(0, 4), st.sampled_from([0.0, 0.3, 1.0]))

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+
+from privet.cli.parameters import parameters_of
+from privet.errors import InvalidParameter
+
+
+def test_options_become_parameters() -> None:
+    options = {"nodes": 50, "sigma": 2.0, "two_sided": True, "categories": "2,3"}
+    expected = {"num_nodes": 50, "noise_multiplier": 4.0, "one_sided": False, "categories": (2, 3)}
+    assert parameters_of(options, None) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("1.5", 1.5), ("2,3", (2, 3)), ("none", "none"), ("null", None), ("true", True), ("a=b", "a=b")]
+)
+def test_any_other_parameter_can_be_set(text: str, value: object) -> None:
+    assert parameters_of({}, [f"some-name={text}"]) == {"some_name": value}
+
+
+def test_bad_texts_are_named() -> None:
+    with pytest.raises(InvalidParameter, match="separated by commas"):
+        parameters_of({"categories": "2;2"}, None)
+    for text in ("name", "=3"):
+        with pytest.raises(InvalidParameter, match="NAME=VALUE"):
+            parameters_of({}, [text])

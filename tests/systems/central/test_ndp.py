@@ -1,0 +1,65 @@
+"""NDP: the sensitivity that it is priced with, and that it runs."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from random_graphs import random_graph, without_node
+from torch.nn.functional import cross_entropy
+
+from privet.data import social_graph, split_nodes
+from privet.errors import InvalidParameter
+from privet.models.clipping import clipped_gradient
+from privet.systems.central._training_view import TrainingView
+from privet.systems.central.ndp import NDP
+from privet.systems.central.private_mlp import PrivateMLP
+
+
+@given(st.integers(0, 2**32), st.integers(2, 10), st.integers(1, 4), st.booleans())
+def test_ndp_sensitivity(seed: int, nodes: int, most: int, is_central: bool) -> None:
+    """Given the coins, node 0 moves the sum by at most C + 1/2, with C the drawn sub-graphs of others that it is in."""
+    rng = np.random.default_rng(seed)
+    graph, falls = random_graph(rng, nodes), rng.random(nodes) < 0.6
+    falls[0] = is_central
+    system = NDP(noise_multiplier=0.0, max_degree=most, hidden_channels=5, batch_size=3, seed=0)
+    network, sums, touched = system.network(4, 3), [], 0
+    for side in (graph, without_node(graph, 0)):
+        view = TrainingView.of(side, "test")
+        batch = system.sampler(view).form(
+            np.flatnonzero(view.members & falls), lambda entries: np.ones(len(entries), bool)
+        )
+        y = torch.from_numpy(view.labels[batch.central])
+        loss = lambda z, y=y: cross_entropy(z, y, reduction="none")  # noqa: E731
+        parts = clipped_gradient(network, torch.from_numpy(system.inputs(batch, view)), loss, 0.5).sums
+        sums.append(torch.cat([part.flatten().double() for part in parts]))
+        touched = max(touched, int((batch.peripheral == 0).sum()))
+    assert touched <= most
+    assert float((sums[0] - sums[1]).norm()) <= touched + 0.5 * is_central + 1e-6
+
+
+def test_it_costs_more_than_a_perceptron_and_calibration_keeps_its_promise() -> None:
+    common: dict[str, Any] = {"batch_size": 100, "epochs": 2}
+    system = NDP(target_epsilon=3.0, **common)
+    assert 2.9 < system.guarantee(SimpleNamespace(num_nodes=500)).epsilon <= 3.0
+    assert system.noise_multiplier_for(500) > PrivateMLP(target_epsilon=3.0, **common).noise_multiplier_for(500)
+
+
+def test_learns_without_noise_and_repeats() -> None:
+    graph = social_graph(1_200, classes=3, average_degree=8, homophily=0.8, features=30, feature_signal=0.6, seed=1)
+    graph = graph.replace(split=split_nodes(graph, 0.6, 0.0, seed=1))
+    common: dict[str, Any] = {"batch_size": 300, "epochs": 10, "hidden_channels": 32, "seed": 0}
+    clear = NDP(target_epsilon=1.0, **common).without_privacy()
+    assert clear.fit(graph).score(graph.labels, graph.split.test) > 0.8
+    noisy = NDP(noise_multiplier=5.0, **common)
+    assert np.array_equal(noisy.fit(graph).probabilities, noisy.fit(graph).probabilities)
+
+
+def test_bad_degrees_in_one_sentence() -> None:
+    with pytest.raises(InvalidParameter, match="The 'max_degree' parameter of NDP must be"):
+        NDP(noise_multiplier=1.0, max_degree=0)
+    with pytest.raises(InvalidParameter, match="The 'noise' parameter"):
+        NDP(noise_multiplier=1.0, noise="sml")
