@@ -15,8 +15,11 @@ from typing import Any
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from privet.privacy.accounting.degrees import binomial, shift_weights
+from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.losses import compose_steps
-from privet.privacy.accounting.node_level import calibrate, default_delta, epsilon, step_losses
+from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
+from privet.privacy.accounting.steps import step_losses
+from privet.privacy.accounting.units import noise_multiplier_of, paper_sigma
 
 NODES, SIGMA, MULTIPLIER, STEPS = 22_470, 12.7312, 1, 50
 
@@ -25,16 +28,17 @@ def run(quick: bool = False) -> dict[str, Any]:
     """Seconds of both for one degree, of ours for all of them, and the two epsilons."""
     q, delta = 4096 / NODES, default_delta(NODES)
     nodes = 100 if quick else NODES
+    process = HeterogeneousPoisson(rate=q, multiplier=MULTIPLIER, steps=STEPS, num_nodes=nodes)
     ours, our_seconds = _timed(lambda: compose_steps(step_losses(SIGMA, q, MULTIPLIER, 1.0), STEPS, delta))
     theirs, their_seconds = _timed(lambda: _reference(q, delta, 1e-3 if quick else 1e-4))
-    value, epsilon_seconds = _timed(lambda: epsilon(SIGMA, q, MULTIPLIER, STEPS, delta, nodes))
-    sigma, calibrate_seconds = _timed(lambda: calibrate(2.0, q, MULTIPLIER, STEPS, delta, nodes))
+    value, epsilon_seconds = _timed(lambda: process.epsilon(noise_multiplier_of(SIGMA), delta))
+    noise_multiplier, calibrate_seconds = _timed(lambda: process.calibrate(2.0, delta))
     return {
         "benchmark": "accounting",
         "epsilon_one_degree": ours,
         "epsilon_one_degree_dp_accounting": theirs,
         "epsilon": value,
-        "sigma_for_2": sigma,
+        "sigma_for_2": paper_sigma(noise_multiplier),
         "seconds_one_degree": our_seconds,
         "seconds_one_degree_dp_accounting": their_seconds,
         "epsilon_seconds": epsilon_seconds,

@@ -29,7 +29,7 @@ from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms import SeededBits
 from privet.mechanisms.primitives.noise import noisy_sum
 from privet.models.clipping import clipped_gradient
-from privet.systems.central._training_view import HeldGraph
+from privet.systems.central._training_view import TrainingView
 from privet.systems.central.heterpoisson import HeterPoisson
 
 BATCH, CLIP = 4096, 0.5
@@ -64,31 +64,31 @@ def _alone(side: str, batch: int, repeats: int) -> dict[str, float]:
 def _measure(side: str, batch: int, repeats: int) -> dict[str, float]:
     torch.set_num_threads(min(2, torch.get_num_threads()))
     graph = load("pubmed")  # from the directory in PRIVET_DATA
-    held = HeldGraph.of(graph.replace(split=split_nodes(graph, 0.8, 0.0, seed=0)), "benchmark")
+    view = TrainingView.of(graph.replace(split=split_nodes(graph, 0.8, 0.0, seed=0)), "benchmark")
     system = HeterPoisson(noise_multiplier=0.0, batch_size=batch, setting="inductive", multiplier=2.0, seed=0)
     if side == "sampling":
-        return _sampling(system, held)
-    network = system.network(held.features.shape[1], held.classes)
+        return _sampling(system, view)
+    network = system.network(view.features.shape[1], view.classes)
     step = {"ours": _ours, "vmap": _vmapped}[side]
-    sampler = system.sampler(held)
+    sampler = system.sampler(view)
     loaded = _peak_mb()
     seconds, checksum = [], 0.0
     for _ in range(repeats):
         began = time.perf_counter()
-        sums = step(system, network, sampler.draw(SeededBits(1)), held)
+        sums = step(system, network, sampler.draw(SeededBits(1)), view)
         noisy_sum(torch.cat([part.flatten() for part in sums]).numpy(), 1.0, SeededBits(2))
         seconds.append(time.perf_counter() - began)
         checksum = float(sum(part.double().abs().sum() for part in sums))
     return {"seconds": min(seconds), "added_mb": _peak_mb() - loaded, "checksum": checksum}
 
 
-def _ours(system: HeterPoisson, network: nn.Sequential, batch: SubgraphBatch, held: HeldGraph) -> list[Tensor]:
-    target = torch.from_numpy(held.labels[batch.central])
-    x = torch.from_numpy(system.inputs(batch, held))
+def _ours(system: HeterPoisson, network: nn.Sequential, batch: SubgraphBatch, view: TrainingView) -> list[Tensor]:
+    target = torch.from_numpy(view.labels[batch.central])
+    x = torch.from_numpy(system.inputs(batch, view))
     return clipped_gradient(network, x, lambda z: nn.functional.cross_entropy(z, target, reduction="none"), CLIP).sums
 
 
-def _vmapped(system: HeterPoisson, network: nn.Sequential, batch: SubgraphBatch, held: HeldGraph) -> list[Tensor]:
+def _vmapped(system: HeterPoisson, network: nn.Sequential, batch: SubgraphBatch, view: TrainingView) -> list[Tensor]:
     """Padded sub-graphs [B, 1 + largest, d] with a mask, and the gradient of each in memory."""
     counts = np.bincount(batch.owner, minlength=len(batch))
     place = np.arange(len(batch.owner)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -97,8 +97,8 @@ def _vmapped(system: HeterPoisson, network: nn.Sequential, batch: SubgraphBatch,
     mask = np.zeros((len(batch), width), dtype=np.float32)
     nodes[:, 0], mask[:, 0] = batch.central, 1.0 + system.gin_lambda
     nodes[batch.owner, 1 + place], mask[batch.owner, 1 + place] = batch.peripheral, 1.0
-    padded = torch.from_numpy(_rows(held, nodes.ravel()).reshape(*nodes.shape, -1))
-    target = torch.from_numpy(held.labels[batch.central])
+    padded = torch.from_numpy(_rows(view, nodes.ravel()).reshape(*nodes.shape, -1))
+    target = torch.from_numpy(view.labels[batch.central])
     parameters = {name: value.detach() for name, value in network.named_parameters()}
 
     def loss(parameters: dict[str, Tensor], features: Tensor, weights: Tensor, label: Tensor) -> Tensor:
@@ -112,22 +112,22 @@ def _vmapped(system: HeterPoisson, network: nn.Sequential, batch: SubgraphBatch,
     return [torch.einsum("b,b...->...", factors, value) for value in each.values()]
 
 
-def _rows(held: HeldGraph, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
-    return np.asarray(held.features[nodes].toarray(), dtype=np.float32)
+def _rows(view: TrainingView, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+    return np.asarray(view.features[nodes].toarray(), dtype=np.float32)
 
 
-def _sampling(system: HeterPoisson, held: HeldGraph) -> dict[str, float]:
+def _sampling(system: HeterPoisson, view: TrainingView) -> dict[str, float]:
     """By which factors the seconds and the neighbourhoods grow from one rate to another."""
     found = []
     for size in (system.batch_size // 4, system.batch_size * 2):
-        sampler = HeterPoisson(noise_multiplier=0.0, batch_size=size, multiplier=2.0).sampler(held)
+        sampler = HeterPoisson(noise_multiplier=0.0, batch_size=size, multiplier=2.0).sampler(view)
         sampler.draw(SeededBits(0))  # makes the tables
         bits, seconds = SeededBits(1), []
         for _ in range(50):
             began = time.perf_counter()
             batch = sampler.draw(bits)
             seconds.append(time.perf_counter() - began)
-        looked_at = int(held.graph.degrees[batch.central].sum())
+        looked_at = int(view.graph.degrees[batch.central].sum())
         found.append((min(seconds), looked_at))
     (fast, few), (slow, many) = found
     return {
