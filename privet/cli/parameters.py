@@ -50,7 +50,7 @@ PROCESS_OPTIONS: dict[str, tuple[Any, str]] = {
     "noise": (str, "Noise of a central system: gaussian, or sml where it is accounted for (default gaussian)."),
     "rate": (float, "Chance of a training node to be in a step (q; no default; audit: the paper's)."),
     "multiplier": (float, "Sub-graphs of others that a node may be expected in (M; default 1)."),
-    "max_degree": (int, "Bound on degrees of ndp and gap (default 5)."),
+    "max_degree": (int, "Bound on degrees, where the system has one (default 5)."),
     "nodes": (int, "Number of nodes of the whole graph (N; no default; audit: the paper's)."),
 }
 

@@ -25,14 +25,19 @@ Loss = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, eq=False)
 class ClippedGradient:
-    """``sums`` in the order of the network's parameters (float64), and each example's gradient norm before clipping."""
+    """The clipped sum of a batch's gradients.
+
+    Attributes:
+        sums: The sums in the order of the network's parameters, in float64.
+        norms: Each example's gradient norm before clipping.
+    """
 
     sums: list[Tensor]
     norms: Tensor
 
 
 def perceptron(in_channels: int, hidden_channels: int, out_channels: int, num_layers: int = 2) -> nn.Sequential:
-    """Linear layers with ELU between them: the network over one aggregated vector."""
+    """Return linear layers with ELU between them: the network over one aggregated vector."""
     widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
     layers: list[nn.Module] = []
     for number in range(num_layers):
@@ -41,9 +46,15 @@ def perceptron(in_channels: int, hidden_channels: int, out_channels: int, num_la
 
 
 def clipped_gradient(network: nn.Sequential, x: Tensor, loss: Loss, max_grad_norm: float) -> ClippedGradient:
-    """sum_i g_i min(1, C / |g_i|) with g_i the gradient of the loss of row i of ``x`` in all parameters together.
+    """Return sum_i g_i min(1, C / |g_i|), g_i being the gradient of row i's loss in all parameters together.
 
-    ``loss`` maps the outputs to one loss a row. An example whose gradient is not finite counts as zero.
+    An example whose gradient is not finite counts as zero.
+
+    Args:
+        network: Linear layers with bias and element-wise functions, ending in a linear layer.
+        x: The examples, one in each row.
+        loss: Maps the outputs to one loss for each row.
+        max_grad_norm: C, above 0.
     """
     if not max_grad_norm > 0:
         raise InvalidParameter("max_grad_norm", "clipped_gradient", "above 0", max_grad_norm)
@@ -66,7 +77,7 @@ def clipped_gradient(network: nn.Sequential, x: Tensor, loss: Loss, max_grad_nor
 
 
 def _forward(network: nn.Sequential, x: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-    """What goes into each linear layer, and what comes out."""
+    """Return the inputs and the outputs of each linear layer."""
     inputs, outputs, hidden = [], [], x
     for layer in network:
         if isinstance(layer, nn.Linear) and layer.bias is not None:

@@ -24,7 +24,17 @@ Batch: TypeAlias = tuple[NDArray[np.float32], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class PrivateSteps:
-    """``sigma`` is the noise's standard deviation; ``expected_size`` is public, unlike the size of a drawn batch."""
+    """The public settings of a private training.
+
+    Attributes:
+        steps: The number of steps.
+        max_grad_norm: The norm that each gradient is clipped to.
+        sigma: The standard deviation of the noise on their sum.
+        expected_size: The expected size of a batch, which is public, unlike the size of a drawn one.
+        noise: The kind of noise (default "gaussian").
+        optimizer: "adam" (default) or "sgd".
+        learning_rate: The optimizer's (default 0.01).
+    """
 
     steps: int
     max_grad_norm: float
@@ -40,7 +50,14 @@ def train_privately(
 ) -> None:
     """Train in place with g = (sum of clipped gradients + noise) / expected size in each step.
 
-    ``batch`` draws examples and their classes. Nothing about them leaves but the noisy sums: no loss is shown.
+    Nothing about the examples leaves but the noisy sums: no loss is shown.
+
+    Args:
+        network: Linear layers and element-wise functions.
+        batch: Draws examples and their classes.
+        how: The settings.
+        bits: The source of the noise.
+        progress: Show a bar on a terminal (default False).
     """
     parameters = list(network.parameters())
     make = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[how.optimizer]
@@ -68,7 +85,7 @@ def _set_gradients(parameters: list[nn.Parameter], flat: Tensor) -> None:
 
 
 def _counted(steps: int, progress: bool) -> Iterable[int]:
-    """The steps, with a bar on a terminal if asked for."""
+    """Count the steps, with a bar on a terminal if asked for."""
     if not progress:
         return range(steps)
     from rich.console import Console
