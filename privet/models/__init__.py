@@ -11,8 +11,9 @@ from privet.models.metrics import accuracy, roc_auc
 from privet.models.networks import GNN, MLP, Activation
 from privet.models.private_training import PrivateSteps, train_privately
 from privet.models.randomness import seeded
+from privet.models.settings import NetworkSettings, TrainingSettings
 from privet.models.sharing import fixed_weights, shared
-from privet.models.training import TrainingResult, TrainingSettings, train
+from privet.models.training import TrainingResult, train
 
 if TYPE_CHECKING:
     Backbone: TypeAlias = str
@@ -30,6 +31,7 @@ __all__ = [
     "Edges",
     "Features",
     "HadamardLinkScorer",
+    "NetworkSettings",
     "PrivateSteps",
     "Propagation",
     "TrainingResult",

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData
 from privet.graph import LazyFeatures
 from privet.models import GNN, TrainingResult, TrainingSettings, accuracy, seeded, train
 
@@ -236,19 +236,3 @@ def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str
     result = train(Point(), upwards, lambda m: float(m.x), counting(progress=True))
     assert result.epochs == 20
     assert capsys.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"max_epochs": 0}, r"'max_epochs' parameter of TrainingSettings must be at least 1\. Got 0"),
-        ({"learning_rate": 0.0}, r"'learning_rate' .* a finite number above 0\. Got 0\.0"),
-        ({"weight_decay": float("nan")}, r"'weight_decay' .* a finite number of at least 0\. Got nan"),
-        ({"direction": "up"}, r"'direction' .* max or min\. Got up"),
-        ({"patience": 0}, r"'patience' .* None or at least 1\. Got 0"),
-        ({"max_grad_norm": -1.0}, r"'max_grad_norm' .* None or above 0\. Got -1\.0"),
-    ],
-)
-def test_settings_are_checked(changes: dict[str, object], message: str) -> None:
-    with pytest.raises(InvalidParameter, match=message):
-        TrainingSettings(**changes)
