@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from numbers import Integral
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 import torch
 
 from privet.errors import InvalidParameter
@@ -16,7 +16,7 @@ __all__ = ["NetworkSettings", "TrainingSettings"]
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
 
 
 _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
