@@ -56,7 +56,7 @@ def pagerank_series(
         operator: P, from :func:`pagerank_operator`.
         alpha: The decay, between 0 and 1.
         terms: The number of terms, L; give it or ``tolerance``.
-        tolerance: The largest error in units of |X|_r, from which L follows.
+        tolerance: The largest error in units of the features' norm, from which L follows.
     """
     if (terms is None) == (tolerance is None):
         given = "both" if terms is not None else "neither"
@@ -85,7 +85,7 @@ def series_terms(alpha: float, tolerance: float) -> int:
 
     Args:
         alpha: The decay, between 0 and 1.
-        tolerance: The largest error relative to |X|_r.
+        tolerance: The largest error relative to the features' norm.
     """
     _check_alpha(alpha)
     if not 0.0 < tolerance < 1.0:

@@ -28,7 +28,7 @@ def test_accuracy_counts_rows() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(InvalidData, match="at least one: 1 for 2"):
+    with pytest.raises(InvalidData, match="at least one: 3 for 2"):
         accuracy(torch.zeros(2, 2), torch.zeros(3))
     with pytest.raises(InvalidData, match="at least one: 0 for 0"):
         accuracy(torch.zeros(0, 2), torch.zeros(0))
