@@ -122,7 +122,7 @@ def test_pyg_direction_can_be_chosen():
 def test_pyg_edges_of_different_weights_in_the_two_directions_are_refused():
     data = listed([[1, 0, 1], [2, 1, 0]], edge_weight=torch.tensor([1.0, 1.0, 2.0]))
     for directed in (None, False):
-        with pytest.raises(InvalidData, match="between nodes 0 and 1 have different weights.* directed=True"):
+        with pytest.raises(InvalidData, match=r"between nodes 0 and 1 have different weights.* directed=True"):
             from_pyg(data, directed=directed)
     assert from_pyg(data, directed=True).num_edges == 3
     with pytest.raises(InvalidData, match="finite and above 0"):
