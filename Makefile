@@ -37,7 +37,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e '.[collection]'
+	$(PIP) -e '.[all]'
 	touch $@
 
 $(VENV)/dev.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python

@@ -25,15 +25,11 @@ from torch import Tensor, nn
 from privet.graph import LazyFeatures, gcn_operator
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.models import (
+    BACKBONES,
     MLP,
     Edges,
     Features,
-    GATLayer,
-    GCNLayer,
-    GINLayer,
     HadamardLinkScorer,
-    SAGELayer,
-    backbone_operator,
     pairwise_loss,
 )
 
@@ -93,7 +89,7 @@ Epoch = tuple[Callable[[], Tensor], list[Tensor]]
 
 def _gat(how: str) -> Epoch:
     adjacency = _adjacency()
-    layer, edges = GATLayer(FEATURES, HIDDEN // HEADS, heads=HEADS), backbone_operator(adjacency, "gat")
+    layer, edges = BACKBONES["gat"].layer(FEATURES, HIDDEN, heads=HEADS), BACKBONES["gat"].operator(adjacency)
     x = _features(adjacency, how)
     return lambda: layer(x, edges).square().mean(), list(layer.parameters())
 
@@ -126,9 +122,9 @@ def _layer(name: str, whose: str) -> Epoch:
     x = torch.randn(NODES, channels, requires_grad=True)
     layer: nn.Module
     if whose == "ours":
-        kinds = {"gcn": GCNLayer, "sage": SAGELayer, "gin": GINLayer}
-        layer = GATLayer(channels, HIDDEN // HEADS, heads=HEADS) if name == "gat" else kinds[name](channels, HIDDEN)
-        operator: Any = backbone_operator(adjacency, name)  # type: ignore[arg-type]
+        kind = BACKBONES[name]
+        layer = kind.layer(channels, HIDDEN, heads=HEADS if kind.has_heads else 1)
+        operator: Any = kind.operator(adjacency)
     else:
         conv = _pyg()
         perceptron = nn.Sequential(nn.Linear(channels, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN))

@@ -30,7 +30,8 @@ from torch import Tensor, nn
 from privet.data import load, split_nodes
 from privet.graph import LazyFeatures, Operator, gcn_operator, kprop
 from privet.mechanisms import MultiBit, SeededBits
-from privet.models import GCNLayer, TrainingSettings, accuracy, shared, train
+from privet.models import TrainingSettings, accuracy, shared, train
+from privet.models.backbones.gcn import GCNLayer
 
 EPOCHS, HOPS, HIDDEN, SEEDS = 500, 4, 16, 5
 TARGETS = {"speed_ratio": 10.0, "memory_ratio": 0.25, "accuracy_difference": 0.005}

@@ -10,14 +10,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import privet
-import privet.collection.server.app  # before autodoc does: it sets TYPE_CHECKING, under which fastapi cannot be imported
+import privet.collection.server.app  # now: autodoc sets TYPE_CHECKING, under which fastapi cannot be imported
 
 project = "privet"
 author = "privet developers"
 copyright = author  # noqa: A001
 release = version = privet.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 root_doc = "index"
 smartquotes = False  # primes and quotes as they are written
@@ -36,6 +36,7 @@ highlight_language = "text"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True}
+napoleon_use_ivar = True  # attributes as a list of the class, beside the fields that autodoc finds
 python_use_unqualified_type_names = True
 add_module_names = False
 maximum_signature_line_length = 110
@@ -90,6 +91,8 @@ def _signature(
 
 def setup(app: Any) -> None:
     """Read docstrings as they are written, and show types as they are used."""
-    app.connect("autodoc-process-docstring", _plain_text)
+    app.connect(
+        "autodoc-process-docstring", _plain_text, priority=400
+    )  # before napoleon, which makes markup of its own
     app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-skip-member", _skip)

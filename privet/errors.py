@@ -1,10 +1,12 @@
-"""Every error privet raises on purpose, and the one sentence shape that all of them share.
+"""Every error that privet raises on purpose.
 
-A message says what was expected, what was found and where, in one line:
-``The 'epsilon' parameter of MultiBit must be a finite number above 0. Got -1 instead.``
+A number or a word outside its allowed values has one sentence shape, ``The 'epsilon' parameter of MultiBit must be a
+finite number above 0. Got -1 instead.`` Every other error is a sentence of its own: what went wrong, then what to do.
 """
 
 from __future__ import annotations
+
+from typing import overload
 
 __all__ = [
     "IncompatibleGuarantees",
@@ -13,6 +15,7 @@ __all__ = [
     "InvalidReports",
     "OutOfRangeWarning",
     "PrivetError",
+    "one_line",
 ]
 
 
@@ -21,18 +24,43 @@ class PrivetError(Exception):
 
 
 class InvalidParameter(PrivetError, ValueError):
-    """A constructor or function argument is outside its allowed values."""
+    """An argument that is outside its allowed values.
 
-    def __init__(self, name: str, owner: str, expected: str, found: object) -> None:
-        super().__init__(f"The '{name}' parameter of {owner} must be {expected}. Got {_short(found)} instead.")
-        self.name, self.owner, self.expected = name, owner, expected
+    Args:
+        name: The parameter's name, or a whole sentence if nothing else is given.
+        owner: The class or function whose parameter it is.
+        expected: The allowed values, such as "a finite number above 0".
+        found: The value that was given; it is shortened to one line.
+    """
+
+    @overload
+    def __init__(self, name: str, /) -> None: ...
+
+    @overload
+    def __init__(self, name: str, owner: str, expected: str, found: object) -> None: ...
+
+    def __init__(self, name: str, owner: str | None = None, expected: str | None = None, found: object = None) -> None:
+        whole = owner is None or expected is None
+        super().__init__(name if whole else _sentence(f"'{name}' parameter of {owner}", str(expected), found))
 
 
 class InvalidData(PrivetError, ValueError):
-    """Data at the door (a file, an array, a graph) does not fit its declaration."""
+    """Data at the door (a file, an array, a graph) that does not fit its declaration.
 
-    def __init__(self, what: str, expected: str, found: object) -> None:
-        super().__init__(f"The {what} must be {expected}. Got {_short(found)} instead.")
+    Args:
+        what: The thing at fault, such as "label of node 3", or a whole sentence if nothing else is given.
+        expected: What it must be.
+        found: What it is; it is shortened to one line, and must not be a private value.
+    """
+
+    @overload
+    def __init__(self, what: str, /) -> None: ...
+
+    @overload
+    def __init__(self, what: str, expected: str, found: object) -> None: ...
+
+    def __init__(self, what: str, expected: str | None = None, found: object = None) -> None:
+        super().__init__(what if expected is None else _sentence(what, expected, found))
 
 
 class InvalidReports(InvalidData):
@@ -40,19 +68,32 @@ class InvalidReports(InvalidData):
 
 
 class IncompatibleGuarantees(PrivetError, TypeError):
-    """Guarantees that cannot be added because they speak of different things."""
+    """Guarantees that cannot be added because they speak of different things.
 
-    def __init__(self, aspect: str, left: object, right: object) -> None:
-        super().__init__(
-            f"The {aspect} of guarantees that are added must be the same. Got {left!s} and {right!s} instead."
-        )
+    Args:
+        aspect: What differs, such as "unit", or a whole sentence if nothing else is given.
+        left: The first guarantee's.
+        right: The second guarantee's.
+    """
+
+    def __init__(self, aspect: str, left: object = None, right: object = None) -> None:
+        differs = f"These guarantees cannot be added, because their {aspect} differs: {left!s} and {right!s}."
+        super().__init__(aspect if left is None and right is None else differs)
 
 
 class OutOfRangeWarning(UserWarning):
     """Values outside their declared range were clipped on the device; the report does not say so."""
 
 
-def _short(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    text = " ".join(text.split())
+def one_line(value: object) -> str:
+    """Show a value, or another library's error, within a sentence: on one line, of at most 80 characters.
+
+    Args:
+        value: A text, whose full stop is left out, or anything that has a ``repr``.
+    """
+    text = " ".join((value if isinstance(value, str) else repr(value)).split()).removesuffix(".")
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _sentence(what: str, expected: str, found: object) -> str:
+    return f"The {what} must be {expected}. Got {one_line(found)} instead."

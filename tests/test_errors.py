@@ -1,24 +1,41 @@
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from privet import errors
 
+ERRORS = [
+    errors.InvalidParameter("epsilon", "MultiBit", "a finite number above 0", -1),
+    errors.InvalidData("feature matrix", "without NaN", "NaN in row 3"),
+    errors.InvalidReports("report", "40 bytes long", 39),
+    errors.IncompatibleGuarantees("unit", "label", "node"),
+    errors.InvalidParameter("A graph has no budget. Give it to the system."),
+    errors.InvalidData("This graph has no labels. Use Graph.replace(labels=...)."),
+]
 
-def test_every_error_is_a_privet_error_and_of_one_sentence_shape() -> None:
-    samples = [
-        errors.InvalidParameter("epsilon", "MultiBit", "a finite number above 0", -1),
-        errors.InvalidData("feature matrix", "without NaN", "NaN in row 3"),
-        errors.InvalidReports("report", "40 bytes long", 39),
-        errors.IncompatibleGuarantees("unit", "label", "node"),
-    ]
-    for error in samples:
-        assert isinstance(error, errors.PrivetError)
-        text = str(error)
-        assert text.startswith("The ")
-        assert text.endswith("instead.")
-        assert " must be " in text
-        assert "\n" not in text
+
+@pytest.mark.parametrize("error", ERRORS, ids=str)
+def test_every_error_is_a_privet_error_of_one_line_that_can_be_pickled(error: errors.PrivetError) -> None:
+    assert isinstance(error, errors.PrivetError)
+    assert str(error).endswith(".")
+    assert "\n" not in str(error)
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again)) == (type(error), str(error))
+
+
+def test_a_value_out_of_range_has_one_sentence_shape_and_anything_else_its_own_sentence() -> None:
+    number, data, _, _, own, lacking = map(str, ERRORS)
+    assert number == "The 'epsilon' parameter of MultiBit must be a finite number above 0. Got -1 instead."
+    assert data == "The feature matrix must be without NaN. Got NaN in row 3 instead."
+    assert own == "A graph has no budget. Give it to the system."
+    assert lacking == "This graph has no labels. Use Graph.replace(labels=...)."
+
+
+def test_nothing_is_a_value_that_can_be_refused() -> None:
+    assert str(errors.InvalidData("schema", "declared", None)) == "The schema must be declared. Got None instead."
+    assert str(errors.InvalidParameter("root", "load", "a directory", None)).endswith("Got None instead.")
 
 
 def test_the_offending_value_is_shortened_to_one_line() -> None:
@@ -28,7 +45,7 @@ def test_the_offending_value_is_shortened_to_one_line() -> None:
 
 
 def test_all_lists_every_public_name() -> None:
-    public = {name for name in vars(errors) if not name.startswith("_") and name != "annotations"}
+    public = {name for name in vars(errors) if not name.startswith("_") and name not in ("annotations", "overload")}
     assert sorted(public) == sorted(errors.__all__) == errors.__all__
 
 

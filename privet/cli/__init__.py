@@ -23,14 +23,12 @@ from privet.cli import (  # noqa: F401
 )
 from privet.cli.app import app
 from privet.errors import PrivetError
+from privet.extras import extra_of, needs
 
 __all__ = ["app", "main"]
 
 # Typer raises click's errors, from click itself or from a copy of its own: this is their common base in either case.
 _UsageFault: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-
-
-_COLLECTION = ("fastapi", "httptools", "prometheus_client", "psycopg", "sqlalchemy", "starlette", "uvicorn", "uvloop")
 
 
 def main() -> None:
@@ -48,12 +46,10 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         _stop("stopped by Ctrl-C; nothing was left half-written.", 130)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] not in _COLLECTION:
+        extra = extra_of(error)
+        if extra is None:
             raise
-        _stop(
-            f"{error.name} is not installed; this command needs the extra 'collection' (pip install '.[collection]').",
-            2,
-        )
+        _stop(needs(_command(sys.argv[1:]), extra), 2)
     except MemoryError:
         _stop("there is not enough memory for these parameters; try smaller ones.", 2)
     except SystemExit as end:
@@ -63,6 +59,13 @@ def main() -> None:
         where = f" ({Path(error.filename).name})" if error.filename else ""
         _stop(f"{error.strerror or error}{where}.", 2)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _command(arguments: list[str]) -> str:
+    """Name the command that the arguments begin with: its group, if it has one, and its name."""
+    groups = [group.name for group in app.registered_groups]
+    words = [word for word in arguments if not word.startswith("-")]
+    return " ".join(["privet", *words[: 2 if words[:1] and words[0] in groups else 1]])
 
 
 def _stop(sentence: str, status: int) -> NoReturn:

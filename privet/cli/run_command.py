@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from privet.data import Graph, group_columns, load
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidParameter
 from privet.evaluation.cache import Store
 from privet.evaluation.choosing import system_for
 from privet.evaluation.outputs import check_writable, write_json
@@ -123,14 +123,9 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
 
 
 def load_dataset(dataset: str, root: Path | None) -> Graph:
-    """A graph with features and labels: privet's own, the user's, or one of PyTorch Geometric's."""
-    if dataset.startswith("pyg:"):
-        from privet.graph import load_pyg
-
-        return load_pyg(dataset, root or Path("."))
+    """Load a graph that has features and labels: privet's own, the user's, or one of PyTorch Geometric's."""
     graph = load(dataset, root)
-    if graph.features is None or graph.labels is None:
-        raise InvalidData(f"dataset {dataset}", "with features and labels", "one without")
+    graph.require("features", "labels", owner="privet run")
     return graph
 
 

@@ -3,6 +3,7 @@
 from privet.data.datasets import KNOWN, load, save
 from privet.data.edge_lists import read_directory, read_edges, write_directory, write_edges
 from privet.data.graph import Features, Graph, Split
+from privet.data.interop import from_networkx, from_pyg, load_pyg, to_networkx, to_pyg
 from privet.data.schema import Categories, Feature, Interval, Schema
 from privet.data.splits import EdgeSplit, Links, label_rate, split_edges, split_nodes
 from privet.data.synthetic import social_graph
@@ -19,9 +20,12 @@ __all__ = [
     "Links",
     "Schema",
     "Split",
+    "from_networkx",
+    "from_pyg",
     "group_columns",
     "label_rate",
     "load",
+    "load_pyg",
     "public_projection",
     "read_directory",
     "read_edges",
@@ -29,6 +33,8 @@ __all__ = [
     "social_graph",
     "split_edges",
     "split_nodes",
+    "to_networkx",
+    "to_pyg",
     "write_directory",
     "write_edges",
 ]

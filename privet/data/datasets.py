@@ -1,8 +1,7 @@
-"""Datasets by name or path: the npz format of the published graphs, and its writer.
+"""Datasets by name or path.
 
-An npz file holds ``num_nodes``, ``edges`` [2, m], the CSR features ``x_data``, ``x_indices``, ``x_indptr``,
-``x_shape`` with their declared ranges ``x_low`` and ``x_high``, and the classes ``y`` (-1: unlabelled). A file
-written by :func:`save` also holds ``schema``, the JSON of the whole declaration.
+The arrays of an npz file are described in docs/your-own-graph.md. A file written by :func:`save` also holds
+``schema``, the JSON of the whole declaration.
 """
 
 from __future__ import annotations
@@ -20,18 +19,26 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from privet.data.edge_lists import read_directory, write_directory
+from privet.data.edge_lists import check_written, read_directory, write_directory
 from privet.data.files import atomic_file
 from privet.data.graph import Graph
+from privet.data.interop import load_pyg
 from privet.data.schema import Schema
-from privet.errors import InvalidData, InvalidParameter, PrivetError
+from privet.errors import InvalidData, InvalidParameter, PrivetError, one_line
 
 __all__ = ["KNOWN", "Facts", "load", "read_npz", "save", "write_npz"]
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is publicly known about a published graph; its file is checked against it."""
+    """The published sizes of a graph, against which its file is checked.
+
+    Attributes:
+        nodes: The number of nodes.
+        edges: The number of undirected edges.
+        features: The number of feature columns.
+        classes: The number of classes.
+    """
 
     nodes: int
     edges: int
@@ -60,31 +67,42 @@ _KINDS |= {"x_low": "fiu", "x_high": "fiu", "y": "iu"}
 
 
 def load(name: str | os.PathLike[str], root: str | os.PathLike[str] | None = None) -> Graph:
-    """A known dataset (in the directory ``root`` or PRIVET_DATA), an npz file or a directory of tables.
+    """Load a graph.
 
     The classes of a known dataset are part of its public description. Those of another npz file come from its
     ``schema``; where it has none they are the largest class plus one, so declare them if labels are private.
+
+    Args:
+        name: A known dataset such as "cora", the path of an npz file or of a directory of tables, or one of PyTorch
+            Geometric's datasets such as "pyg:Cora" (which has no schema yet: PyG declares no ranges).
+        root: The directory of the known datasets' files, and the one to which PyG downloads. By default the
+            environment variable PRIVET_DATA; for PyG, if that is not set either, the current directory.
     """
     key = os.fspath(name)
     if key in KNOWN:
         graph = read_npz(_named_file(key, root))
         return _checked_against(key, KNOWN[key], graph)
     if key.startswith("pyg:"):
-        raise InvalidParameter("name", "load", "of privet's own (privet.graph.load_pyg reads PyG's)", key)
+        return load_pyg(key, root or os.environ.get("PRIVET_DATA") or ".")
     path = Path(key)
     if path.is_dir():
         return read_directory(path)
     if path.is_file():
         return read_npz(path)
     if path.suffix == ".npz" or len(path.parts) > 1:
-        raise InvalidParameter("name", "load", "an existing npz file or directory", key)
+        raise InvalidParameter(f"There is no file or directory {key!r}.")
     close = get_close_matches(key.lower(), KNOWN, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
-    raise InvalidParameter("name", "load", f"a path or one of {', '.join(KNOWN)}{hint}", repr(key))
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    raise InvalidParameter(f"There is no dataset {key!r}{hint} Give a path, or one of {', '.join(KNOWN)}.")
 
 
 def save(graph: Graph, path: str | os.PathLike[str]) -> None:
-    """Write a graph so that :func:`load` reads it: an npz file if ``path`` ends so, else a directory of tables."""
+    """Write a graph so that :func:`load` reads it.
+
+    Args:
+        graph: An unweighted graph with a schema.
+        path: An npz file if it ends in ``.npz`` (undirected graphs only), otherwise a new directory of tables.
+    """
     if Path(path).suffix == ".npz":
         write_npz(graph, path)
     else:
@@ -92,7 +110,11 @@ def save(graph: Graph, path: str | os.PathLike[str]) -> None:
 
 
 def read_npz(path: str | os.PathLike[str]) -> Graph:
-    """The graph in an npz file, all of it checked."""
+    """Read the graph in an npz file and check all of it.
+
+    Args:
+        path: The file.
+    """
     file = Path(path)
     arrays = _read_arrays(file)
     nodes = int(arrays["num_nodes"])
@@ -100,7 +122,7 @@ def read_npz(path: str | os.PathLike[str]) -> Graph:
     schema = _schema(arrays, file.name)
     labels = arrays["y"]
     if features.shape[0] != nodes:
-        raise InvalidData(f"x_shape of '{file.name}'", f"{nodes} rows, one a node", int(features.shape[0]))
+        raise InvalidData(f"x_shape of '{file.name}'", f"{nodes} rows, one for each node", int(features.shape[0]))
     return Graph.from_edges(
         arrays["edges"],
         nodes,
@@ -111,13 +133,15 @@ def read_npz(path: str | os.PathLike[str]) -> Graph:
 
 
 def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
-    """Write an undirected, unweighted graph and its schema; splits are made from seeds and are not written."""
+    """Write an undirected, unweighted graph and its schema; splits are made from seeds and are not written.
+
+    Args:
+        graph: The graph.
+        path: The file to write.
+    """
     if graph.directed or graph.weighted:
-        raise InvalidData("graph", "undirected and without weights to be written as npz", "another one")
-    if graph.schema is None:
-        raise InvalidData("graph's schema", "declared before the graph is written", None)
-    if graph.features is None and graph.schema.dimension:
-        raise InvalidData("graph's features", f"the {graph.schema.dimension} columns of its schema", None)
+        raise InvalidData("An npz file holds undirected graphs without weights; this graph is another one.")
+    schema = check_written(graph)
     features = sp.csr_array((graph.num_nodes, 0) if graph.features is None else graph.features, dtype=np.float32)
     arrays = {
         "num_nodes": np.int64(graph.num_nodes),
@@ -126,10 +150,10 @@ def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
         "x_indices": features.indices,
         "x_indptr": features.indptr,
         "x_shape": np.array(features.shape, np.int64),
-        "x_low": graph.schema.low.astype(np.float32),
-        "x_high": graph.schema.high.astype(np.float32),
+        "x_low": schema.low.astype(np.float32),
+        "x_high": schema.high.astype(np.float32),
         "y": np.full(graph.num_nodes, -1) if graph.labels is None else graph.labels,
-        "schema": np.array(graph.schema.to_json()),
+        "schema": np.array(schema.to_json()),
     }
     with atomic_file(path) as temporary, temporary.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
@@ -138,12 +162,12 @@ def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
 def _named_file(name: str, root: str | os.PathLike[str] | None) -> Path:
     place = root if root is not None else os.environ.get("PRIVET_DATA")
     if not place:
-        expected = "the directory of the dataset files (or set the environment variable PRIVET_DATA to it)"
-        raise InvalidParameter("root", "load", expected, root)
+        raise InvalidParameter(
+            f"The dataset {name!r} is a file; say in which directory it lies (root), or set PRIVET_DATA to it."
+        )
     file = Path(place) / f"{name}.npz"
     if not file.is_file():
-        expected = f"a directory with the file {file.name} (put it there, or name another directory)"
-        raise InvalidParameter("root", "load", expected, str(place))
+        raise InvalidParameter(f"The directory {place} has no file {file.name}. Put it there, or name another one.")
     return file
 
 
@@ -163,16 +187,18 @@ def _read_arrays(file: Path) -> dict[str, Any]:
         with file.open("rb") as stream:  # np.load does not close a file that it cannot read
             archive = np.load(stream, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InvalidData(f"file '{file.name}'", "an npz archive", "a single array")
+                raise InvalidData(f"The file '{file.name}' holds a single array and is no npz archive.")
             missing = sorted(_KINDS.keys() - set(archive.files))
             if missing:
-                found = f"none called {', '.join(missing)}"
-                raise InvalidData(f"keys of '{file.name}'", f"{', '.join(_KINDS)}", found)
+                raise InvalidData(
+                    f"The file '{file.name}' lacks {', '.join(missing)}. It must hold {', '.join(_KINDS)}."
+                )
             arrays = {key: archive[key] for key in [*_KINDS, "schema"] if key in archive.files}
     except PrivetError:
         raise
     except (zipfile.BadZipFile, zlib.error, *unreadable) as error:
-        raise InvalidData(f"file '{file.name}'", "a complete npz archive without objects", str(error)) from None
+        reason = one_line(str(error))
+        raise InvalidData(f"The file '{file.name}' cannot be read as an npz archive: {reason}.") from None
     for key, kinds in _KINDS.items():
         if arrays[key].dtype.kind not in kinds:
             expected = "integers" if kinds == "iu" else "numbers"
@@ -203,11 +229,11 @@ def _schema(arrays: Mapping[str, Any], file: str) -> Schema:
         schema = Schema.from_json(str(arrays["schema"]))
         ranges = schema.low.astype(np.float32), schema.high.astype(np.float32)
         if not (np.array_equal(ranges[0], arrays["x_low"]) and np.array_equal(ranges[1], arrays["x_high"])):
-            raise InvalidData(f"schema of '{file}'", "in agreement with x_low and x_high", "other ranges")
+            raise InvalidData(f"The ranges in the schema of '{file}' are not those of its x_low and x_high.")
         return schema
     for key in ("x_low", "x_high"):
         if arrays[key].shape != (dimension,):
-            raise InvalidData(f"{key} of '{file}'", f"{dimension} numbers, one a feature", f"{arrays[key].size}")
+            raise InvalidData(f"{key} of '{file}'", f"{dimension} numbers, one for each feature", arrays[key].size)
     labels = arrays["y"]
     classes = max(2, int(labels.max()) + 1) if labels.size and labels.max() >= 0 else 0
     try:

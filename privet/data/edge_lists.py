@@ -1,6 +1,6 @@
 """Edge lists and whole graphs as CSV or Parquet.
 
-A directory holds ``edges`` (columns source, target), ``nodes`` (node, optionally label, then one column a
+A directory holds ``edges`` (columns source, target), ``nodes`` (node, optionally label, then one column for each
 feature in the schema's order), each as ``.csv`` or ``.parquet``, and ``schema.json``. An undirected edge is
 listed once. Weights and splits have no place in it.
 """
@@ -20,9 +20,9 @@ from privet.data.files import atomic_directory, atomic_file
 from privet.data.graph import Duplicates, Features, Graph, SelfLoops
 from privet.data.schema import Schema
 from privet.data.validation import check_edges
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData, InvalidParameter, one_line
 
-__all__ = ["read_directory", "read_edges", "write_directory", "write_edges"]
+__all__ = ["check_written", "read_directory", "read_edges", "write_directory", "write_edges"]
 
 Format = Literal["csv", "parquet"]
 _BLOCK = 1 << 22  # entries made dense at a time while writing
@@ -30,7 +30,11 @@ _SPARSE_BELOW = 0.25  # a CSR entry takes twice the memory of a dense one
 
 
 def read_edges(path: str | os.PathLike[str]) -> NDArray[np.int64]:
-    """The [2, E] edges of a file with the columns source and target."""
+    """Read the edges, [2, E], of a file with the columns source and target.
+
+    Args:
+        path: A ``.csv`` or ``.parquet`` file.
+    """
     table = _read_table(Path(path))
     _require_columns(table, ["source", "target"], Path(path).name)
     columns = [_integers(table["source"], "source", Path(path)), _integers(table["target"], "target", Path(path))]
@@ -38,7 +42,12 @@ def read_edges(path: str | os.PathLike[str]) -> NDArray[np.int64]:
 
 
 def write_edges(path: str | os.PathLike[str], edge_index: ArrayLike) -> None:
-    """Write [2, E] edges to a ``.csv`` or ``.parquet`` file."""
+    """Write edges to a file with the columns source and target.
+
+    Args:
+        path: A ``.csv`` or ``.parquet`` file.
+        edge_index: The edges' ends, [2, E].
+    """
     import pyarrow as pa
 
     edges = check_edges(edge_index, np.iinfo(np.int64).max)
@@ -54,12 +63,21 @@ def read_directory(
     self_loops: SelfLoops = "refuse",
     duplicates: Duplicates = "refuse",
 ) -> Graph:
-    """The graph in a directory; features of which less than a quarter is not zero come as CSR."""
+    """Read the graph in a directory; features of which less than a quarter is not zero become CSR.
+
+    Args:
+        path: The directory.
+        directed: True if an edge need not have its mirror image.
+        self_loops: ``"refuse"``, ``"drop"`` or ``"keep"`` edges from a node to itself.
+        duplicates: ``"refuse"`` or ``"merge"`` edges that are listed twice.
+    """
     folder = Path(path)
     try:
         schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
     except OSError:
-        raise InvalidData(f"directory '{folder.name}'", "one with a schema.json", "none") from None
+        raise InvalidData(
+            f"The directory '{folder.name}' has no schema.json. Write one with Schema(...).to_json()."
+        ) from None
     except UnicodeDecodeError:
         raise InvalidData("schema.json", "UTF-8 text", "other bytes") from None
     nodes_path = _find(folder, "nodes")
@@ -69,7 +87,9 @@ def read_directory(
     order = _row_of_each_node(_integers(nodes["node"], "node", nodes_path), nodes_path.name)
     names = [name for name in nodes.column_names if name not in ("node", "label")]
     if schema.dimension and not names:
-        raise InvalidData(f"file '{nodes_path.name}'", f"a table with {schema.dimension} feature columns", "none")
+        raise InvalidData(
+            f"The file '{nodes_path.name}' has no feature columns; its schema declares {schema.dimension}."
+        )
     return Graph.from_edges(
         edges,
         len(order),
@@ -83,25 +103,41 @@ def read_directory(
 
 
 def write_directory(graph: Graph, path: str | os.PathLike[str], format: Format = "parquet") -> None:  # noqa: A002
-    """Write a graph as a new directory; read a directed one back with ``directed=True``."""
+    """Write a graph as a new directory.
+
+    Args:
+        graph: An unweighted graph with a schema. Read a directed one back with ``read_directory(directed=True)``.
+        path: The directory to make.
+        format: ``"parquet"`` or ``"csv"``, of both tables.
+    """
     if format not in ("csv", "parquet"):
         raise InvalidParameter("format", "write_directory", "'csv' or 'parquet'", format)
-    if graph.schema is None:
-        raise InvalidData("graph's schema", "declared before the graph is written", None)
     if graph.weighted:
-        raise InvalidData("graph", "free of weights to be written", "weights other than 1")
-    if graph.features is None and graph.schema.dimension:
-        raise InvalidData("graph's features", f"the {graph.schema.dimension} columns of its schema", None)
+        raise InvalidData("A directory of tables holds graphs without weights; this graph has some other than 1.")
+    schema = check_written(graph)
     with atomic_directory(path) as temporary:
-        (temporary / "schema.json").write_text(graph.schema.to_json(), encoding="utf-8")
+        (temporary / "schema.json").write_text(schema.to_json(), encoding="utf-8")
         write_edges(temporary / f"edges.{format}", graph.edges)
         tables = _node_tables(graph)
         first = next(tables)
         _write_tables(temporary / f"nodes.{format}", _chain(first, tables), first.schema)
 
 
+def check_written(graph: Graph) -> Schema:
+    """Return the schema of a graph that can be written; files hold the declaration with the data.
+
+    Args:
+        graph: The graph.
+    """
+    if graph.schema is None:
+        raise InvalidData("A graph is written with its schema, and this one has none. Use Graph.replace(schema=...).")
+    if graph.features is None and graph.schema.dimension:
+        raise InvalidData(f"This graph has no features; its schema declares {graph.schema.dimension}.")
+    return graph.schema
+
+
 def _node_tables(graph: Graph) -> Iterator[Any]:
-    """The nodes' table in blocks of rows, so that sparse features are never dense as a whole."""
+    """Make the nodes' table in blocks of rows, so that sparse features are never dense as a whole."""
     import pyarrow as pa
 
     width = 0 if graph.features is None else int(graph.features.shape[1])
@@ -148,27 +184,29 @@ def _read_table(path: Path) -> Any:
             with parquet.ParquetFile(path) as file:
                 table = file.read()
     except FileNotFoundError:
-        raise InvalidData(f"file '{path.name}'", "an existing file", "none") from None
+        raise InvalidData(f"There is no file '{path.name}'.") from None
     except (pa.ArrowException, OSError) as error:
-        raise InvalidData(f"file '{path.name}'", f"a readable {path.suffix[1:]} table", str(error)) from None
+        raise InvalidData(f"The file '{path.name}' is no {path.suffix[1:]} table: {one_line(str(error))}.") from None
     repeated = {name for name in table.column_names if table.column_names.count(name) > 1}
     if repeated:
-        raise InvalidData(f"columns of '{path.name}'", "named differently", f"{min(repeated)!r} twice")
+        raise InvalidData(f"The file '{path.name}' has two columns called {min(repeated)!r}.")
     return table
 
 
 def _find(folder: Path, stem: str) -> Path:
     found = [path for path in (folder / f"{stem}.csv", folder / f"{stem}.parquet") if path.is_file()]
     if len(found) != 1:
-        expected = f"one with either {stem}.csv or {stem}.parquet"
-        raise InvalidData(f"directory '{folder.name}'", expected, "both" if found else "neither")
+        has = "both of them" if found else "neither"
+        raise InvalidData(f"The directory '{folder.name}' needs {stem}.csv or {stem}.parquet; it has {has}.")
     return found[0]
 
 
 def _require_columns(table: Any, names: list[str], file: str) -> None:
     for name in names:
         if name not in table.column_names:
-            raise InvalidData(f"file '{file}'", f"a table with the column {name!r}", table.column_names)
+            raise InvalidData(
+                f"The file '{file}' has no column {name!r}; it has {one_line(', '.join(table.column_names))}."
+            )
 
 
 def _integers(column: Any, name: str, path: Path) -> NDArray[np.int64]:
@@ -180,7 +218,7 @@ def _integers(column: Any, name: str, path: Path) -> NDArray[np.int64]:
         raise InvalidData(f"column {name!r} of '{path.name}'", "integers", f"{column.type} values")
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy()))
-        raise InvalidData(f"column {name!r} of '{path.name}'", "filled in every row", f"nothing in row {row}")
+        raise InvalidData(f"The column {name!r} of '{path.name}' is empty in row {row}.")
     values: NDArray[np.int64] = column.to_numpy().astype(np.int64)
     return values
 
@@ -197,7 +235,7 @@ def _read_labels(nodes: Any, path: Path) -> NDArray[np.int64]:
 
 
 def _read_features(nodes: Any, names: list[str], path: Path) -> Features:
-    """Column by column into CSC, which costs the entries that are not zero."""
+    """Read column by column into CSC, which costs only the entries that are not zero."""
     rows, values, sizes = [], [], [0]
     for name in names:
         column = _numbers(nodes[name], name, path)
@@ -221,7 +259,7 @@ def _numbers(column: Any, name: str, path: Path) -> NDArray[np.float32]:
         return np.zeros(0, np.float32)
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy()))
-        raise InvalidData(f"feature {name!r} of '{path.name}'", "filled in every row", f"nothing in row {row}")
+        raise InvalidData(f"The feature {name!r} of '{path.name}' is empty in row {row}.")
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         raise InvalidData(f"feature {name!r} of '{path.name}'", "numbers", f"{kind} values")
@@ -230,15 +268,16 @@ def _numbers(column: Any, name: str, path: Path) -> NDArray[np.float32]:
 
 
 def _row_of_each_node(nodes: NDArray[np.int64], file: str) -> NDArray[np.int64]:
-    """The inverse of the permutation in the node column."""
+    """Invert the permutation in the node column."""
     outside = (nodes < 0) | (nodes >= len(nodes))
     if outside.any():
-        found = f"another id in row {int(np.argmax(outside))}"
-        raise InvalidData(f"column 'node' of '{file}'", f"the ids 0 .. {len(nodes) - 1}", found)
+        raise InvalidData(
+            f"The column 'node' of '{file}' must hold each id from 0 to {len(nodes) - 1} once; row "
+            f"{int(np.argmax(outside))} has another id."
+        )
     rows = np.full(len(nodes), -1)
     rows[nodes] = np.arange(len(nodes))
     repeated = rows[nodes] != np.arange(len(nodes))
     if repeated.any():
-        found = f"a repeated one in row {int(np.argmax(repeated))}"
-        raise InvalidData(f"column 'node' of '{file}'", "different ids", found)
+        raise InvalidData(f"The column 'node' of '{file}' repeats an id in row {int(np.argmax(repeated))}.")
     return rows

@@ -1,4 +1,4 @@
-"""Writing files so that a reader sees the old one or the new one, and never half of either."""
+"""Files written so that a reader sees the old one or the new one, and never half of either."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ __all__ = ["atomic_directory", "atomic_file", "check_writable"]
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary sibling of ``path`` to write to; it takes the place of ``path`` only if nothing failed."""
+    """Give a temporary file to write to; it takes the place of ``path`` only if nothing failed.
+
+    Args:
+        path: The file that is to exist in the end.
+    """
     target = Path(path)
     _require_parent(target)
     if target.is_dir():
-        raise InvalidParameter("path", "a file to write", "a file's", f"the directory {target}")
+        raise InvalidParameter(f"{target} is a directory. Name a file to write.")
     temporary = _sibling(target)
     try:
         with _named_after(target):
@@ -32,14 +36,16 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary directory to fill; it becomes ``path`` only if nothing failed.
+    """Give a temporary directory to fill; it becomes ``path`` only if nothing failed.
 
-    ``path`` must not exist or be empty: what else lies in a directory is not ours to remove.
+    Args:
+        path: The directory that is to exist in the end. It must not exist yet or be empty: nothing that lies in a
+            directory is removed.
     """
     target = Path(path)
     _require_parent(target)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InvalidParameter("path", "a directory to write", "new or empty", str(target))
+        raise InvalidParameter(f"{target} is not empty. Name a new or empty directory.")
     temporary = _sibling(target)
     try:
         with _named_after(target):
@@ -51,10 +57,14 @@ def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse a file that cannot be written before an hour is spent on what goes into it."""
+    """Refuse a file that cannot be written before an hour is spent on its content.
+
+    Args:
+        path: The file to write.
+    """
     target = Path(path)
     if target.is_dir():
-        raise InvalidParameter("path", "a file to write", "a file's", f"the directory {target}")
+        raise InvalidParameter(f"{target} is a directory. Name a file to write.")
     _require_parent(target)
     probe = _sibling(target)
     with _named_after(target):
@@ -64,14 +74,13 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def _named_after(target: Path) -> Iterator[None]:
-    """What the operating system refuses is told about the file that was asked for, not about its temporary one."""
+    """Re-raise OSError with the path that the user asked for instead of the temporary one."""
     try:
         yield
     except OSError as error:
         if error.filename is None:
             raise
-        found = f"{target} ({error.strerror})"
-        raise InvalidParameter("path", "a file to write", "where files can be written", found) from error
+        raise InvalidParameter(f"{target} cannot be written: {error.strerror}.") from error
 
 
 def _sibling(target: Path) -> Path:
@@ -81,4 +90,4 @@ def _sibling(target: Path) -> Path:
 
 def _require_parent(target: Path) -> None:
     if not target.parent.is_dir():
-        raise InvalidParameter("path", "a file to write", "in an existing directory", str(target))
+        raise InvalidParameter(f"There is no directory {target.parent}. Name a file in an existing directory.")

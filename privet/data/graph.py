@@ -26,10 +26,23 @@ __all__ = ["Duplicates", "Features", "Graph", "SelfLoops", "Split"]
 SelfLoops = Literal["refuse", "drop", "keep"]
 Duplicates = Literal["refuse", "merge"]
 
+_REMEDY = {
+    "features": "Graph.replace(features=...)",
+    "schema": "from_pyg(data, schema=...)",
+    "labels": "Graph.replace(labels=...)",
+    "split": "split_nodes",
+}
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Split:
-    """Disjoint boolean masks over the nodes; a node may be in none of them."""
+    """Disjoint boolean masks over the nodes; a node may be in none of them.
+
+    Attributes:
+        train: The nodes to fit.
+        validation: The nodes to choose among models by.
+        test: The nodes to score.
+    """
 
     train: NDArray[np.bool_]
     validation: NDArray[np.bool_]
@@ -52,17 +65,28 @@ class Split:
         return f"Split({self.train.sum()} train, {self.validation.sum()} validation, {self.test.sum()} test)"
 
     def take(self, nodes: NDArray[Any]) -> Split:
-        """The same split of the given nodes only."""
+        """Return the same split of the given nodes only.
+
+        Args:
+            nodes: Ids or a mask.
+        """
         return Split(self.train[nodes], self.validation[nodes], self.test[nodes])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
-    """N nodes, a canonical CSR adjacency, and what is known about the nodes.
+    """A graph of N nodes with optional features, labels, split and schema.
 
-    The adjacency holds float32 weights (1 unless said otherwise) in sorted rows without duplicates; an
-    undirected graph stores both directions of an edge. Features are float32, sparse (CSR) or dense; labels are
-    int64 with -1 for an unlabelled node. Everything is checked once, here; methods return new graphs.
+    Everything is checked once, here; methods return new graphs.
+
+    Attributes:
+        adjacency: The topology as a CSR array of float32 weights (1 unless said otherwise) in sorted rows without
+            duplicates; an undirected graph stores both directions of an edge.
+        directed: True if an edge need not have its mirror image.
+        features: One row for each node, float32, sparse (CSR) or dense.
+        labels: Each node's class as int64, -1 for an unlabelled node.
+        split: Training, validation and test nodes; see :func:`split_nodes`.
+        schema: The declared ranges of the features and the number of classes.
 
     >>> graph = Graph.from_edges([[0, 1], [1, 2]], num_nodes=4)
     >>> graph.num_nodes, graph.num_edges, graph.degrees.tolist()
@@ -85,7 +109,7 @@ class Graph:
         self._check_nodes({"features", "labels", "split"})
 
     def __repr__(self) -> str:
-        """Sizes only, so that a private value never reaches a log or a traceback."""
+        """Show sizes only, so that a private value never reaches a log or a traceback."""
         parts = [f"{self.num_nodes} nodes", f"{self.num_edges} {'directed ' * self.directed}edges"]
         parts += [] if self.features is None else [f"{self.features.shape[1]} features"]
         parts += [] if self.labels is None else ["labels"]
@@ -111,9 +135,15 @@ class Graph:
         duplicates: Duplicates = "refuse",
         **node_data: Any,
     ) -> Graph:
-        """A graph from a [2, E] list of edges; ``node_data`` are the fields features, labels, split and schema.
+        """Make a graph from a list of edges.
 
-        In an undirected graph (u, v) and (v, u) are the same edge: list it once, or say ``duplicates="merge"``.
+        Args:
+            edge_index: The edges' ends, [2, E]. In an undirected graph (u, v) and (v, u) are the same edge.
+            num_nodes: The number of nodes; ids run from 0 to ``num_nodes - 1``.
+            directed: True if an edge need not have its mirror image.
+            self_loops: ``"refuse"``, ``"drop"`` or ``"keep"`` edges from a node to itself.
+            duplicates: ``"refuse"`` or ``"merge"`` edges that are listed twice.
+            **node_data: The fields features, labels, split and schema.
         """
         _check_choice("self_loops", self_loops, SelfLoops)
         _check_choice("duplicates", duplicates, Duplicates)
@@ -152,7 +182,14 @@ class Graph:
         self_loops: SelfLoops = "refuse",
         **node_data: Any,
     ) -> Graph:
-        """A graph from a square sparse matrix of positive weights; explicit zeros are no edges."""
+        """Make a graph from a square sparse matrix.
+
+        Args:
+            matrix: Positive weights; explicit zeros are no edges.
+            directed: True if an edge need not have its mirror image.
+            self_loops: ``"refuse"``, ``"drop"`` or ``"keep"`` edges from a node to itself.
+            **node_data: The fields features, labels, split and schema.
+        """
         _check_choice("self_loops", self_loops, SelfLoops)
         if not sp.issparse(matrix) or matrix.ndim != 2:
             raise InvalidData("adjacency", "a two-dimensional SciPy sparse array", type(matrix).__name__)
@@ -170,12 +207,12 @@ class Graph:
         return cls(adjacency, directed, **node_data)
 
     def to_scipy(self) -> sp.csr_array:
-        """A copy of the adjacency."""
+        """Return a copy of the adjacency."""
         return self.adjacency.copy()
 
     @property
     def num_nodes(self) -> int:
-        """N."""
+        """The number of nodes, N."""
         return int(self.adjacency.shape[0])
 
     @cached_property
@@ -192,7 +229,7 @@ class Graph:
 
     @property
     def weighted(self) -> bool:
-        """Whether some edge weighs other than 1."""
+        """True if some edge has a weight other than 1."""
         return bool((self.adjacency.data != 1).any())
 
     @property
@@ -208,7 +245,11 @@ class Graph:
         return entries if self.directed else entries[:, entries[0] <= entries[1]]
 
     def replace(self, **changes: Any) -> Graph:
-        """A new graph with some fields changed; what has not changed is not checked again."""
+        """Return a new graph with some fields changed; the others are not checked again.
+
+        Args:
+            **changes: The fields' new values.
+        """
         unknown = changes.keys() - {field.name for field in fields(self)}
         if unknown:
             names = sorted(field.name for field in fields(self))
@@ -217,14 +258,30 @@ class Graph:
             return Graph(**{**self._fields(), **changes})
         return self._with(**changes)
 
-    def without_private(self) -> Graph:
-        """What everybody may know: schema, splits, and the topology unless the schema declares edges private."""
-        hide_edges = self.schema is not None and self.schema.private_edges
-        topology = sp.csr_array(self.adjacency.shape, dtype=np.float32) if hide_edges else self.adjacency
-        return self._trusted(topology, self.directed)._with(split=self.split, schema=self.schema)
+    def require(self, *names: str, owner: str) -> tuple[Any, ...]:
+        """Return the values of some fields; an error names those that the graph lacks and says how to add them.
+
+        Args:
+            *names: Among "features", "schema", "labels" and "split".
+            owner: The system or function that needs them, for the error.
+
+        >>> Graph.from_edges([[0], [1]], 2, labels=[0, 1]).require("labels", "split", owner="LPGNN")
+        Traceback (most recent call last):
+        privet.errors.InvalidData: LPGNN needs labels and a split; this graph has no split. Use split_nodes.
+        """
+        missing = [name for name in names if getattr(self, name) is None]
+        if missing:
+            needed = _listed([f"a {name}" if name in ("schema", "split") else name for name in names])
+            lacking, remedies = _listed([f"no {name}" for name in missing]), _listed([_REMEDY[n] for n in missing])
+            raise InvalidData(f"{owner} needs {needed}; this graph has {lacking}. Use {remedies}.")
+        return tuple(getattr(self, name) for name in names)
 
     def subgraph(self, nodes: ArrayLike) -> Graph:
-        """The given nodes (ids or a boolean mask), renumbered in the given order, with the edges among them."""
+        """Return the graph of some nodes and the edges among them.
+
+        Args:
+            nodes: Ids, whose order is the new numbering, or a boolean mask.
+        """
         chosen = np.asarray(nodes)
         if chosen.dtype == np.bool_:
             chosen = np.flatnonzero(check_mask(chosen, "nodes", self.num_nodes))
@@ -249,14 +306,14 @@ class Graph:
         )
 
     def largest_component(self) -> Graph:
-        """The (weakly) connected component with the most nodes; the one with the lowest id if several have."""
+        """Return the (weakly) connected component with the most nodes; the one with the lowest id if several have."""
         _, component = sp.csgraph.connected_components(self.adjacency, connection="weak")
         sizes = np.bincount(component, minlength=1)
         return self.subgraph(component == np.argmax(sizes))
 
     @classmethod
     def _trusted(cls, adjacency: sp.csr_array, directed: bool) -> Graph:
-        """A bare graph whose adjacency is canonical by construction, so that checking it is wasted time."""
+        """Make a bare graph whose adjacency is canonical by construction, so that checking it is wasted time."""
         graph = object.__new__(cls)
         for field in fields(cls):
             object.__setattr__(graph, field.name, None)
@@ -265,7 +322,7 @@ class Graph:
         return graph
 
     def _with(self, **changes: Any) -> Graph:
-        """A new graph on the same topology with other node data, which is checked."""
+        """Return a new graph on the same topology with other node data, which is checked."""
         graph = self._trusted(self.adjacency, self.directed)
         for name, value in {**self._fields(), **changes}.items():
             object.__setattr__(graph, name, value)
@@ -276,13 +333,17 @@ class Graph:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
+def _listed(words: list[str]) -> str:
+    return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
 def _check_choice(name: str, value: object, choices: Any) -> None:
     if value not in get_args(choices):
         raise InvalidParameter(name, "Graph", f"one of {list(get_args(choices))}", value)
 
 
 def _first_repetition(keys: NDArray[Any]) -> tuple[int, int]:
-    """The positions of the first key that occurred before, and of its first occurrence."""
+    """Find the first key that occurred before: the position of its first occurrence, and its own."""
     _, firsts, inverse = np.unique(keys, return_index=True, return_inverse=True)
     again = int(np.argmax(firsts[inverse] != np.arange(len(keys))))
     return int(firsts[inverse[again]]), again

@@ -1,18 +1,18 @@
-"""From and to other libraries' graphs: PyTorch Geometric and NetworkX. Each is imported only when asked for."""
+"""Graphs from and to PyTorch Geometric and NetworkX, each of which is imported only when it is asked for."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from numpy.typing import NDArray
 
 from privet.data.graph import Duplicates, Graph, SelfLoops, Split
 from privet.data.schema import Schema
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData, InvalidParameter, one_line
 
 __all__ = ["from_networkx", "from_pyg", "load_pyg", "to_networkx", "to_pyg"]
 
@@ -40,10 +40,17 @@ def from_pyg(
     duplicates: Duplicates = "refuse",
     schema: Schema | None = None,
 ) -> Graph:
-    """A graph from a PyG ``Data`` with edge_index, and x, y, edge_weight and masks if it has them.
+    """Make a graph from a PyTorch Geometric ``Data``.
 
-    ``directed=None`` means undirected exactly if every edge has its mirror. PyG knows no declared ranges, so the
-    schema is the caller's to give. The weights of merged duplicates add up.
+    Args:
+        data: An object with ``edge_index`` and ``num_nodes``, and ``x``, ``y``, ``edge_weight``, ``train_mask``,
+            ``val_mask`` and ``test_mask`` if it has them.
+        directed: True keeps each edge as it is listed; False takes it in both directions. By default edges are taken
+            in both directions, with a warning if some are listed in one direction only.
+        self_loops: ``"refuse"``, ``"drop"`` or ``"keep"`` edges from a node to itself.
+        duplicates: ``"refuse"`` or ``"merge"`` edges that are listed twice; the weights of merged ones add up.
+        schema: The declared ranges of the features and the number of classes, which PyG does not know. Systems need
+            it; :meth:`Graph.replace` can add it later.
     """
     if getattr(data, "edge_index", None) is None or data.num_nodes is None:
         raise InvalidData("PyG data", "one with an edge_index and a number of nodes", type(data).__name__)
@@ -53,13 +60,11 @@ def from_pyg(
     weights = getattr(data, "edge_weight", None)
     if weights is not None:
         if tuple(weights.shape) != (edges.shape[1],):
-            raise InvalidData("edge_weight", f"{edges.shape[1]} numbers, one an edge", f"shape {tuple(weights.shape)}")
+            raise InvalidData("edge_weight", f"{edges.shape[1]} numbers, one for each edge", f"{tuple(weights.shape)}")
         matrix = sp.csr_array((weights.cpu().numpy(), (edges[0], edges[1])), shape=(nodes, nodes))
-    if directed is None:
-        directed = (matrix != matrix.T).nnz > 0
     return Graph.from_scipy(
-        matrix,
-        directed=directed,
+        matrix if directed else _in_both_directions(matrix, warn=directed is None),
+        directed=bool(directed),
         self_loops=self_loops,
         features=_features_of(data),
         labels=_labels_of(data),
@@ -68,8 +73,35 @@ def from_pyg(
     )
 
 
+def _in_both_directions(matrix: sp.csr_array, *, warn: bool) -> sp.csr_array:
+    """Add the mirror image of every edge that has none."""
+    mirror = sp.csr_array(matrix.T)
+    different = sp.csr_array(matrix != mirror)
+    if not different.nnz or not (matrix.data >= 0).all():  # a graph refuses other weights by itself
+        return matrix
+    rows, columns = different.multiply(matrix).multiply(mirror).nonzero()
+    if len(rows):
+        raise InvalidData(
+            f"The edges between nodes {rows[0]} and {columns[0]} have different weights in the two directions. Say "
+            "directed=True to keep both, or give them the same weight."
+        )
+    if warn:
+        text = (
+            f"{different.nnz // 2} of {matrix.nnz} edges are listed in one direction only and are taken in both. "
+            "Say directed=False if that is right, or directed=True to keep their directions."
+        )
+        warnings.warn(text, stacklevel=3)
+    return sp.csr_array(matrix.maximum(mirror))
+
+
 def to_pyg(graph: Graph, *, sparse: bool = False) -> Any:
-    """A PyG ``Data``; x is dense, as its layers expect, unless ``sparse`` asks for a COO tensor."""
+    """Make a PyTorch Geometric ``Data`` of a graph.
+
+    Args:
+        graph: The graph; its features, labels and split become ``x``, ``y`` and three masks.
+        sparse: True makes ``x`` a sparse COO tensor. PyG's layers expect a dense one, the default.
+    """
+    import torch
     from torch_geometric.data import Data
 
     data = Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
@@ -87,9 +119,13 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Any:
 
 
 def from_networkx(network: Any, *, self_loops: SelfLoops = "refuse", schema: Schema | None = None) -> Graph:
-    """A graph from a NetworkX one, nodes numbered in its order; node attributes x (numbers) and y (class) are read.
+    """Make a graph from a NetworkX one, its nodes numbered in their order there.
 
-    An attribute is read if any node has it: x must then be on every node, a node without y is unlabelled.
+    Args:
+        network: A ``Graph`` or ``DiGraph``. The node attributes ``x`` (numbers) and ``y`` (class) are read if any node
+            has them: ``x`` must then be on every node, and a node without ``y`` is unlabelled.
+        self_loops: ``"refuse"``, ``"drop"`` or ``"keep"`` edges from a node to itself.
+        schema: The declared ranges of the features and the number of classes.
     """
     import networkx as nx
 
@@ -114,7 +150,11 @@ def from_networkx(network: Any, *, self_loops: SelfLoops = "refuse", schema: Sch
 
 
 def to_networkx(graph: Graph) -> Any:
-    """A NetworkX ``Graph`` or ``DiGraph`` on the nodes 0 .. N - 1 with weight, x and y attributes."""
+    """Make a NetworkX ``Graph`` or ``DiGraph`` on the nodes 0 .. N - 1 with weight, x and y attributes.
+
+    Args:
+        graph: The graph to convert.
+    """
     import networkx as nx
 
     kind = nx.DiGraph if graph.directed else nx.Graph
@@ -127,18 +167,27 @@ def to_networkx(graph: Graph) -> Any:
 
 
 def load_pyg(name: str, root: str | os.PathLike[str], *, schema: Schema | None = None) -> Graph:
-    """A PyG dataset by name ("Cora" or "pyg:Cora"), downloaded to ``root`` if need be; self-loops are dropped."""
-    from torch_geometric import datasets
+    """Load one of PyTorch Geometric's datasets; self-loops are dropped and duplicate edges merged.
 
+    Args:
+        name: The dataset's name, such as "Cora" or "pyg:Cora".
+        root: The directory to which PyG downloads it, if it is not there yet.
+        schema: The declared ranges of the features and the number of classes, which PyG does not know.
+    """
     key = name.removeprefix("pyg:")
     if key not in _PYG_DATASETS:
         raise InvalidParameter("name", "load_pyg", f"one of {', '.join(_PYG_DATASETS)}", repr(name))
+    from torch_geometric import datasets
+
     kind, arguments = _PYG_DATASETS[key]
     try:
         data = getattr(datasets, kind)(os.path.join(root, kind), **arguments)[0]
     except Exception as error:  # each of PyG's download back ends has errors of its own
-        expected = "in its root or downloadable (is there a network?)"
-        raise InvalidData(f"PyG dataset '{key}'", expected, f"{type(error).__name__}: {error}") from None
+        reason = one_line(f"{type(error).__name__}: {error}")
+        raise InvalidData(
+            f"PyTorch Geometric could not load the dataset {key!r} ({reason}). It needs a network the first time; "
+            f"later it reads what lies in its root."
+        ) from None
     return from_pyg(data, self_loops="drop", duplicates="merge", schema=schema)
 
 
@@ -146,9 +195,10 @@ def _features_of(data: Any) -> Any:
     x = getattr(data, "x", None)
     if x is None:
         return None
-    if x.layout == torch.strided:
-        return x.detach().cpu().numpy()
-    x = x.detach().cpu().to_sparse_coo().coalesce()
+    x = x.detach().cpu()
+    if str(x.layout) == "torch.strided":
+        return x.numpy()
+    x = x.to_sparse_coo().coalesce()
     return sp.csr_array((x.values().numpy(), tuple(x.indices().numpy())), shape=tuple(x.shape))
 
 
@@ -172,6 +222,8 @@ def _dense(features: Any) -> NDArray[np.float32]:
 
 
 def _sparse_tensor(features: Any) -> Any:
+    import torch
+
     matrix = sp.coo_array(features)
     places = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
     values = torch.from_numpy(matrix.data.copy())

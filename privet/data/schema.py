@@ -1,7 +1,7 @@
 """The public facts about private data, declared before collection.
 
 Nothing in a schema is ever computed from private values: a range taken as the minimum and maximum over
-all users' raw data would itself be a leak. A device clips what lies outside.
+all users' raw data would itself be a leak. A device clips values outside their range.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A number between ``low`` and ``high``, both included."""
+    """The domain of a number.
+
+    Attributes:
+        low: The smallest value.
+        high: The largest value.
+    """
 
     low: float
     high: float
@@ -44,7 +49,11 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """One of ``count`` values, coded 0 .. count - 1."""
+    """The domain of a category.
+
+    Attributes:
+        count: The number of categories, coded 0 .. count - 1.
+    """
 
     count: int
 
@@ -57,13 +66,18 @@ class Categories:
 Feature = Interval | Categories
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Schema:
-    """Each feature's domain, the number of classes (0: no labels) and whether edges are private.
+    """The declaration of a graph's private data.
+
+    Attributes:
+        features: Each feature's domain, an :class:`Interval` or :class:`Categories`.
+        classes: The number of classes; 0 if there are no labels.
+        private_edges: True if the server does not know the edges.
 
     >>> schema = Schema.numeric(3, low=0.0, high=1.0, classes=2)
-    >>> schema.dimension, schema.classes
-    (3, 2)
+    >>> schema
+    Schema(3 features in [0, 1], 2 classes)
     >>> Schema.from_json(schema.to_json()) == schema
     True
     """
@@ -82,11 +96,28 @@ class Schema:
         if not isinstance(self.private_edges, bool):
             raise InvalidParameter("private_edges", "Schema", "true or false", self.private_edges)
 
+    def __repr__(self) -> str:
+        """Show runs of equal features once, the first three of them, on one line."""
+        runs = [(feature, len(list(run))) for feature, run in groupby(self.features)]
+        parts = [_described(feature, repeat) for feature, repeat in runs[:3]] or ["no features"]
+        if len(runs) > 3:
+            parts.append(f"{sum(repeat for _, repeat in runs[3:])} more features")
+        parts += [f"{self.classes} classes" if self.classes else "no labels", *["private edges"] * self.private_edges]
+        return f"Schema({', '.join(parts)})"
+
     @classmethod
     def numeric(
         cls, dimension: int, low: ArrayLike, high: ArrayLike, *, classes: int = 0, private_edges: bool = False
     ) -> Schema:
-        """A schema of ``dimension`` intervals; ``low`` and ``high`` are numbers or one number a feature."""
+        """Declare features that are numbers.
+
+        Args:
+            dimension: The number of features.
+            low: The smallest value of all features, or of each.
+            high: The largest value of all features, or of each.
+            classes: The number of classes; 0 if there are no labels.
+            private_edges: True if the server does not know the edges.
+        """
         try:
             lows = np.broadcast_to(np.asarray(low, dtype=np.float64), (dimension,))
             highs = np.broadcast_to(np.asarray(high, dtype=np.float64), (dimension,))
@@ -98,7 +129,13 @@ class Schema:
 
     @classmethod
     def categorical(cls, counts: Iterable[int], *, classes: int = 0, private_edges: bool = False) -> Schema:
-        """A schema of categorical features with the given numbers of values."""
+        """Declare features that are categories.
+
+        Args:
+            counts: Each feature's number of categories.
+            classes: The number of classes; 0 if there are no labels.
+            private_edges: True if the server does not know the edges.
+        """
         return cls(tuple(Categories(count) for count in counts), classes, private_edges)
 
     @property
@@ -125,7 +162,7 @@ class Schema:
         return tuple(f.count for f in self.features if isinstance(f, Categories))
 
     def to_json(self) -> str:
-        """Canonical JSON: sorted keys, equal neighbours written once with their number."""
+        """Write canonical JSON: keys are sorted, and equal neighbours written once with their number."""
         runs = [(feature, len(list(run))) for feature, run in groupby(self.features)]
         document = {
             "version": FORMAT_VERSION,
@@ -137,7 +174,11 @@ class Schema:
 
     @classmethod
     def from_json(cls, text: str) -> Schema:
-        """Read what :meth:`to_json` wrote; unknown or missing keys are errors."""
+        """Read the JSON that :meth:`to_json` wrote; unknown or missing keys are errors.
+
+        Args:
+            text: The JSON document.
+        """
         try:
             document = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -154,6 +195,13 @@ class Schema:
         for entry in document["features"]:
             features += _decode(entry, _MAX_FEATURES - len(features))
         return cls(tuple(features), document["classes"], document["private_edges"])
+
+
+def _described(feature: Feature, repeat: int) -> str:
+    plural = "feature" + "s" * (repeat != 1)
+    if isinstance(feature, Interval):
+        return f"{repeat} {plural} in [{feature.low:g}, {feature.high:g}]"
+    return f"{repeat} {plural} of {feature.count} categories"
 
 
 def _encode(feature: Feature, repeat: int) -> dict[str, Any]:

@@ -15,20 +15,33 @@ __all__ = ["EdgeSplit", "Links", "label_rate", "split_edges", "split_nodes"]
 
 
 def split_nodes(graph: Graph | int, train: float = 0.5, validation: float = 0.25, *, seed: int) -> Split:
-    """A random split by fractions, the rest for testing: 50/25/25, or 80/20 with ``train=0.8, validation=0``.
+    """Split the nodes at random, 50/25/25 by default.
 
-    Of a graph with labels only the labelled nodes are split; the others are in no part.
+    The split depends on the number of nodes and the seed alone. A split that left unlabelled nodes out would tell who
+    has a label, and one person's label would move many others. A node without a label stays in its part, where it is
+    neither trained on nor scored.
+
+    Args:
+        graph: The graph, or its number of nodes.
+        train: The share of nodes for training.
+        validation: The share of nodes to choose among models by; the rest are test nodes.
+        seed: The same seed gives the same split.
     """
     _check_fractions("split_nodes", train=train, validation=validation)
-    count, labels = (graph.num_nodes, graph.labels) if isinstance(graph, Graph) else (graph, None)
-    nodes = np.arange(count) if labels is None else np.flatnonzero(labels >= 0)
-    nodes = np.random.default_rng(seed).permutation(nodes)
-    parts = np.split(nodes, _cuts(len(nodes), train, validation))
+    count = graph.num_nodes if isinstance(graph, Graph) else graph
+    nodes = np.random.default_rng(seed).permutation(np.arange(count))
+    parts = np.split(nodes, _cuts(count, train, validation))
     return Split(*(_mask(count, part) for part in parts))
 
 
 def label_rate(split: Split, rate: float, *, seed: int) -> Split:
-    """The same split with only a fraction ``rate`` of its training nodes; the others are in no part."""
+    """Keep a share of a split's training nodes; the others are then in no part.
+
+    Args:
+        split: The split to thin out.
+        rate: The share of training nodes to keep.
+        seed: The same seed keeps the same nodes.
+    """
     _check_fractions("label_rate", rate=rate)
     train = np.flatnonzero(split.train)
     kept = np.random.default_rng(seed).permutation(train)[: round(rate * len(train))]
@@ -37,7 +50,12 @@ def label_rate(split: Split, rate: float, *, seed: int) -> Split:
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Pairs of nodes to score: ``edges`` and as many ``non_edges``, both [2, n]."""
+    """Pairs of nodes to tell apart.
+
+    Attributes:
+        edges: The pairs that are edges, [2, n].
+        non_edges: As many pairs that are not, [2, n].
+    """
 
     edges: NDArray[np.int64]
     non_edges: NDArray[np.int64]
@@ -45,7 +63,14 @@ class Links:
 
 @dataclass(frozen=True, eq=False)
 class EdgeSplit:
-    """A link-prediction task: ``graph`` has the training edges only, and no pair is in two parts."""
+    """A link-prediction task, in which no pair is in two parts.
+
+    Attributes:
+        graph: The graph with its training edges only.
+        train: Pairs to fit.
+        validation: Pairs to choose among models by.
+        test: Pairs to score.
+    """
 
     graph: Graph
     train: Links
@@ -54,9 +79,15 @@ class EdgeSplit:
 
 
 def split_edges(graph: Graph, validation: float = 0.05, test: float = 0.10, *, seed: int) -> EdgeSplit:
-    """A random split of the edges, 85/5/10 by default, each part with equally many pairs that are no edge.
+    """Split the edges at random, 85/5/10 by default, and draw equally many pairs that are no edge for each part.
 
     Non-edges are drawn uniformly among all pairs of different nodes. Self-loops are not split and stay.
+
+    Args:
+        graph: The graph.
+        validation: The share of edges to choose among models by.
+        test: The share of edges to score; the rest are for training.
+        seed: The same seed gives the same split.
     """
     _check_fractions("split_edges", validation=validation, test=test)
     rng = np.random.default_rng(seed)
@@ -83,7 +114,7 @@ def _without_edges(graph: Graph, edges: NDArray[np.int64]) -> Graph:
 
 
 def _draw_non_edges(graph: Graph, edges: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """As many different non-edges as edges, in random order; a pair (u, v) is coded u N + v, with u < v if undirected.
+    """Draw as many different non-edges as edges; a pair (u, v) is coded u N + v, with u < v if undirected.
 
     Draws are accepted in the order they come unless they are an edge or came before, which is uniform. Where more
     than half of the pairs would be rejected the few that remain are enumerated instead.
@@ -91,8 +122,10 @@ def _draw_non_edges(graph: Graph, edges: NDArray[np.int64], rng: np.random.Gener
     nodes, needed = graph.num_nodes, edges.shape[1]
     pairs = nodes * (nodes - 1) if graph.directed else nodes * (nodes - 1) // 2
     if pairs - needed < needed:
-        found = f"{needed} edges among {pairs} pairs"
-        raise InvalidData("graph of split_edges", "sparse enough for as many non-edges as edges", found)
+        raise InvalidData(
+            f"split_edges needs as many pairs without an edge as edges; this graph has {needed} edges among {pairs} "
+            "pairs of nodes."
+        )
     taken = np.sort(edges[0] * nodes + edges[1])
     if pairs < 4 * needed:
         codes = np.arange(nodes * nodes)
@@ -122,7 +155,7 @@ def _contains(ordered: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np
 
 
 def _cuts(count: int, first: float, second: float) -> list[int]:
-    """Where the second and the third part begin: sizes within one of the fractions, summing to ``count``."""
+    """Find where the second and the third part begin; sizes are within one of the fractions and sum to ``count``."""
     return [round(first * count), round((first + second) * count)]
 
 

@@ -29,7 +29,7 @@ def social_graph(
     active_features: int = 8,
     seed: int,
 ) -> Graph:
-    """An undirected degree-corrected block graph with binary features.
+    """Make an undirected degree-corrected block graph with binary features.
 
     Node i of a uniformly drawn class gets Poisson(h t_i) stubs for its own class and Poisson((1 - h) t_i) for the
     others, with h = ``homophily`` and t_i of mean ``average_degree`` and density ~ t^-degree_exponent, the largest
@@ -39,6 +39,20 @@ def social_graph(
 
     Each node draws ``active_features`` columns, a fraction ``feature_signal`` of the draws among its class's own
     columns (those j with j mod classes = class) and the others among all, and sets them to 1.
+
+    Args:
+        num_nodes: The number of nodes, N.
+        classes: The number of classes.
+        average_degree: The expected number of neighbours.
+        homophily: The expected share of edges within a class, from 0 to 1.
+        degree_exponent: The exponent of the degrees' power law, above 2.
+        features: The number of feature columns; 0 for a graph without features.
+        feature_signal: The share of a node's columns that tell its class, from 0 to 1.
+        active_features: The number of columns that a node draws.
+        seed: The same seed gives the same graph.
+
+    >>> social_graph(100, classes=2, features=8, seed=0).schema
+    Schema(8 features in [0, 1], 2 classes)
     """
     _check(num_nodes, classes, average_degree, homophily, degree_exponent, features, feature_signal, active_features)
     rng = np.random.default_rng(seed)
@@ -83,7 +97,7 @@ def _adjacency(
 
 
 def _pareto(count: int, mean: float, exponent: float, ratio: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draws of the given mean with density ~ t^-exponent whose largest value is ``ratio`` times the smallest."""
+    """Draw numbers of the given mean with density ~ t^-exponent, the largest ``ratio`` times the smallest."""
     ratio = max(ratio, 1.001)
     tail = 1.0 - exponent
     unscaled_mean = tail / (tail + 1) * (1 - ratio ** (tail + 1)) / (1 - ratio**tail)
@@ -96,7 +110,7 @@ def _stubs(nodes: NDArray[np.int32], counts: NDArray[np.int32]) -> NDArray[np.in
 
 
 def _pair(stubs: NDArray[np.int32], rng: np.random.Generator) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The stubs joined two by two at random; an odd one stays alone."""
+    """Join the stubs two by two at random; an odd one stays alone."""
     rng.shuffle(stubs)
     half = len(stubs) // 2
     return stubs[:half], stubs[half : 2 * half]
@@ -105,7 +119,7 @@ def _pair(stubs: NDArray[np.int32], rng: np.random.Generator) -> tuple[NDArray[n
 def _pair_across(
     stubs: NDArray[np.int32], labels: NDArray[np.int16], rng: np.random.Generator
 ) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-    """The stubs joined at random to stubs of other classes: pairs within a class are drawn again."""
+    """Join the stubs at random to stubs of other classes: pairs within a class are drawn again."""
     parts = []
     for _ in range(_ROUNDS):
         if len(stubs) < 2:

@@ -1,4 +1,4 @@
-"""The checks at a graph's door: vectorised, each made once, each naming the row at fault and no private value."""
+"""The checks at a graph's door. Each is made once and names the row at fault, but no private value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ Features: TypeAlias = sp.csr_array | NDArray[np.float32]
 
 
 def check_edges(edge_index: ArrayLike, num_nodes: int) -> NDArray[np.integer[Any]]:
-    """A [2, E] array of integers whose ids are nodes, as it was given."""
+    """Check a list of edges, and return it as an array of integers [2, E].
+
+    Args:
+        edge_index: The edges' ends.
+        num_nodes: The number of nodes, which ids must be below.
+    """
     edges = np.asarray(edge_index)
     if edges.size == 0:
         edges = edges.reshape(2, 0).astype(np.int32)
@@ -33,7 +38,12 @@ def check_edges(edge_index: ArrayLike, num_nodes: int) -> NDArray[np.integer[Any
 
 
 def check_adjacency(matrix: Any, directed: bool) -> sp.csr_array:
-    """The matrix as a canonical float32 CSR array with positive finite weights; symmetric if undirected."""
+    """Check an adjacency, and return it as a canonical float32 CSR array.
+
+    Args:
+        matrix: A square sparse matrix of positive finite weights.
+        directed: False if it must be symmetric.
+    """
     if not sp.issparse(matrix):
         raise InvalidData("adjacency", "a SciPy sparse array", type(matrix).__name__)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -53,9 +63,14 @@ def check_adjacency(matrix: Any, directed: bool) -> sp.csr_array:
 
 
 def check_features(features: Any, num_nodes: int, schema: Schema | None) -> Features:
-    """The features as float32 CSR or dense array: one row a node, one column a feature of the schema, finite.
+    """Check features, and return them as a float32 CSR or dense array.
 
     Numbers outside their declared interval pass, because a device clips them; codes that no category has do not.
+
+    Args:
+        features: Finite numbers, one row for each node and one column for each feature of the schema.
+        num_nodes: The number of nodes.
+        schema: The declaration, if there is one.
     """
     matrix: Features
     if sp.issparse(features):
@@ -80,7 +95,13 @@ def check_features(features: Any, num_nodes: int, schema: Schema | None) -> Feat
 
 
 def check_labels(labels: Any, num_nodes: int, schema: Schema | None) -> NDArray[np.int64]:
-    """One class a node as int64, -1 where a node is unlabelled, below the schema's number of classes."""
+    """Check labels, and return them as int64.
+
+    Args:
+        labels: Each node's class, -1 where a node is unlabelled.
+        num_nodes: The number of nodes.
+        schema: The declaration with the number of classes, if there is one.
+    """
     array = np.asarray(labels)
     if array.shape != (num_nodes,):
         raise InvalidData("labels", f"an array with an entry for each of {num_nodes} nodes", f"shape {array.shape}")
@@ -95,7 +116,13 @@ def check_labels(labels: Any, num_nodes: int, schema: Schema | None) -> NDArray[
 
 
 def check_mask(mask: Any, name: str, length: int | None = None) -> NDArray[np.bool_]:
-    """A boolean array with one entry a node."""
+    """Check a mask, and return it as an array.
+
+    Args:
+        mask: One boolean for each node.
+        name: The mask's name, for the error.
+        length: The number of nodes, if it is known.
+    """
     array = np.asarray(mask)
     if array.dtype != np.bool_ or array.ndim != 1:
         raise InvalidData(f"{name} mask", "a one-dimensional array of booleans", f"{array.ndim}-d {array.dtype}")
@@ -152,7 +179,7 @@ def _first_duplicate(matrix: sp.csr_array) -> str:
 
 
 def _entry(matrix: Features, bad: NDArray[np.bool_]) -> str:
-    """Where the first marked stored entry stands."""
+    """Say where the first marked stored entry stands."""
     position = int(np.argmax(bad))
     if isinstance(matrix, np.ndarray):
         row, column = divmod(position, matrix.shape[1])

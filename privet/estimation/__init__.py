@@ -7,10 +7,11 @@ from privet.estimation.labels import (
     Supervision,
     class_posterior,
     corrected_accuracy,
-    forward_correction,
     majority_label,
     overfits,
     propagated_reports,
+    report_loss,
+    report_probabilities,
 )
 from privet.estimation.missing import Completed, complete_from_neighbours
 from privet.estimation.structure import (
@@ -37,10 +38,11 @@ __all__ = [
     "complete_from_neighbours",
     "corrected_accuracy",
     "estimated_degrees",
-    "forward_correction",
     "majority_label",
     "noisy_graph",
     "overfits",
     "propagate_beliefs",
     "propagated_reports",
+    "report_loss",
+    "report_probabilities",
 ]

@@ -27,7 +27,13 @@ __all__ = ["Beliefs", "class_affinity", "propagate_beliefs"]
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """``log_classes`` (N x C, up to a constant a row) from the neighbours alone, and the posterior of each pair."""
+    """The result of belief propagation.
+
+    Attributes:
+        log_classes: The logarithm of each node's class beliefs from its neighbours alone, N x C, up to a constant in
+            each row.
+        edges: The probability that each reported pair is an edge.
+    """
 
     log_classes: NDArray[np.float64]
     edges: NDArray[np.float64]
@@ -36,10 +42,15 @@ class Beliefs:
 def class_affinity(
     pairs: ReportedPairs, labels: NDArray[np.int64], classes: int, *, smoothing: float = 10.0
 ) -> NDArray[np.float64]:
-    """R(a, b) from the pairs whose classes are known (label -1: unknown).
+    """Estimate R(a, b) from the pairs whose classes are known.
 
-    The reports among them, less those that flips explain, count the edges between classes without bias. They are
-    smoothed by ``smoothing`` edges of a graph that knows only how often an edge stays within a class.
+    The reports among them, less those that flips explain, count the edges between classes without bias.
+
+    Args:
+        pairs: The reported pairs.
+        labels: Each node's class, -1 where it is unknown.
+        classes: The number of classes.
+        smoothing: The number of edges to add of a graph that knows only how often an edge stays within a class.
     """
     known = labels >= 0
     sizes = np.bincount(labels[known], minlength=classes).astype(np.float64)
@@ -73,9 +84,16 @@ def propagate_beliefs(
     damping: float = 0.5,
     non_edges: bool = True,
 ) -> Beliefs:
-    """Loopy belief propagation from the labels that are known (-1: unknown); O(pairs x classes) an iteration.
+    """Run loopy belief propagation; an iteration costs O(pairs x classes).
 
-    ``non_edges`` adds the field of the pairs without an edge; without it beliefs are exact on trees.
+    Args:
+        pairs: The reported pairs.
+        probabilities: The probability that each pair is an edge, before classes are considered.
+        labels: Each node's class, -1 where it is unknown.
+        classes: The number of classes.
+        iterations: The number of rounds of messages.
+        damping: The share of the old message in a new one.
+        non_edges: True adds the field of the pairs without an edge; without it beliefs are exact on trees.
     """
     affinity = class_affinity(pairs, labels, classes)
     known = labels >= 0

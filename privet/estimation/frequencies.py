@@ -27,17 +27,22 @@ __all__ = [
 ]
 
 SMALLEST_SHARE = 1e-3
-"""What an estimated share is raised to where sampling left it below: its logarithm is needed."""
+"""The smallest estimated share: sampling can leave one below 0, and its logarithm is needed."""
 
 
 def reconstructed_features(
     estimate: AffineFeatures, categories: Sequence[int], operator: Operator, hops: int
 ) -> Tensor:
-    """Algorithm 2: each feature of each node from the estimated shares of its values around the node (eq. 2).
+    """Reconstruct each node's features from the estimated shares of their values around it (Algorithm 2, eq. 2).
 
-    ``estimate`` is the unbiased one-hot code of the features side by side, and ``operator`` a mean that includes the
-    node. A feature of two values becomes one column, the estimated share of its value 1 (which says how sure it is);
-    a feature of more values becomes the one-hot code of the most frequent one.
+    A feature of two values becomes one column, the estimated share of its value 1 (which says how sure it is); a
+    feature of more values becomes the one-hot code of the most frequent one.
+
+    Args:
+        estimate: The unbiased one-hot code of the features side by side.
+        categories: Each feature's number of values.
+        operator: A mean over neighbours that includes the node.
+        hops: The number of propagations.
     """
     counts = np.asarray(categories)
     if estimate.shape[1] != counts.sum():
@@ -55,10 +60,14 @@ def reconstructed_features(
 
 
 def estimated_shares(observed: Tensor, response: RandomizedResponse | None) -> Tensor:
-    """The distribution of the true classes behind observed weights of the reported ones, row by row (eq. 4).
+    """Estimate the distribution of the true classes behind observed weights of the reported ones, row by row (eq. 4).
 
     π = P⁻¹ λ with λ the observed shares, raised to a small positive number where it is below and scaled to sum to one.
-    A row without any weight has the uniform distribution. Public labels (no ``response``) have P = I.
+    A row without any weight has the uniform distribution.
+
+    Args:
+        observed: The weights of the reported classes.
+        response: The mechanism of the reports; None for public labels, P = I.
 
     >>> response = RandomizedResponse(epsilon=1.0986, classes=2)  # p = 3/4, q = 1/4
     >>> estimated_shares(torch.tensor([[5.0, 3.0], [0.0, 0.0]]), response)
@@ -73,9 +82,12 @@ def estimated_shares(observed: Tensor, response: RandomizedResponse | None) -> T
 
 
 def reconstructed_labels(propagated: Tensor) -> Tensor:
-    """Algorithm 3's last lines: the one-hot code of the class with the largest estimated share around a node.
+    """Return the one-hot code of the class with the largest estimated share around a node (Algorithm 3's last lines).
 
-    P⁻¹ λ = (λ - q Σλ) / (p - q) has the order of λ itself, the propagated reports, so P is not needed.
+    P⁻¹ λ = (λ - q Σλ) / (p - q) has the order of λ itself, so P is not needed.
+
+    Args:
+        propagated: λ, the propagated reports.
     """
     return _most_frequent(propagated)
 
@@ -83,11 +95,19 @@ def reconstructed_labels(propagated: Tensor) -> Tensor:
 def cross_fitted_shares(
     reported: Tensor, classes: int, operator: Operator, hops: int, *, folds: int, seed: int | None | None
 ) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
-    """The shares of the reported classes around each node, as inputs of a network that is fitted to the same reports.
+    """Compute the shares of the reported classes around each node, as inputs of a network fitted to the same reports.
 
-    First those of all reports, to predict with. Were they used to fit as well, the network would find each node's own
-    report among its inputs and learn to repeat it. So the reporting nodes are dealt into ``folds``, and each fold
-    comes with the shares that all reports but its own give.
+    The shares of all reports come first, to predict with. Were they used to fit as well, the network would find each
+    node's own report among its inputs and learn to repeat it. So the reporting nodes are dealt into folds, and each
+    fold comes with the shares that all reports but its own give.
+
+    Args:
+        reported: Each node's reported class, -1 where there is none.
+        classes: The number of classes.
+        operator: The operator to propagate with.
+        hops: The number of propagations.
+        folds: The number of folds.
+        seed: The seed by which nodes are dealt into folds.
     """
     nodes = torch.nonzero(reported >= 0)[:, 0]
     generator = torch.Generator()
@@ -101,7 +121,7 @@ def cross_fitted_shares(
 
 
 def _shares(weights: Tensor) -> Tensor:
-    """Rows scaled to sum to one; uniform where there is no weight."""
+    """Scale rows to sum to one; a row without weight becomes uniform."""
     total = weights.sum(1, keepdim=True)
     return torch.where(total > 0, weights / total, 1 / weights.shape[1])
 

@@ -6,7 +6,7 @@ would carry them on as if somebody had. With S the respondents' symbols and P th
     X = (P S) diag(scale) + offset,        rows of P sum to 1,
 
 so that an unbiased estimate stays one of the mean around a node, and P S is as sparse as neighbours' reports are.
-Respondents keep their own rows. Who has no respondent among the neighbours takes the mean of theirs in the next round.
+Respondents keep their own rows. A node without a respondent among its neighbours takes their mean in the next round.
 """
 
 from __future__ import annotations
@@ -27,29 +27,39 @@ _ROUNDS = 8
 
 @dataclass(frozen=True, eq=False)
 class Completed:
-    """Features for all nodes and how far away each node's come from: 0 its own report, -1 nobody within reach."""
+    """Features for all nodes.
+
+    Attributes:
+        features: One row for each node.
+        distances: The distance from each node to the reports that its row comes from: 0 if it is the node's own
+            report, -1 if nobody within reach reported.
+    """
 
     features: AffineFeatures
     distances: NDArray[np.int64]
 
     @property
     def borrowed(self) -> int:
-        """How many nodes have their features from neighbours."""
+        """The number of nodes that have their features from neighbours."""
         return int(np.count_nonzero(self.distances > 0))
 
     @property
     def unknown(self) -> int:
-        """About how many nodes nothing is known."""
+        """The number of nodes about which nothing is known."""
         return int(np.count_nonzero(self.distances < 0))
 
 
 def complete_from_neighbours(
     estimate: AffineFeatures, respondents: NDArray[np.int64], adjacency: sp.csr_array, *, rounds: int = _ROUNDS
 ) -> Completed:
-    """Row i of ``estimate`` is that of ``respondents[i]``; the result has one for each node of the graph.
+    """Fill in the features of nodes that did not answer with the mean of their neighbours'.
 
-    Means are weighted by the adjacency. After ``rounds`` those that are still unknown all get the mean of the
-    respondents, which tells nothing of any of them and costs d entries each.
+    Args:
+        estimate: The respondents' estimated features, one row for each.
+        respondents: The node of each row.
+        adjacency: The graph; its weights are those of the means.
+        rounds: The number of rounds. Nodes that are still unknown then get the mean of all respondents, which tells
+            nothing about any of them and costs d entries each.
 
     >>> reports = AffineFeatures(sp.csr_array([[1.0, 0.0], [0.0, 2.0]]), np.ones(2), np.zeros(2))
     >>> star = sp.csr_array([[0.0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])  # and node 3 alone
@@ -87,7 +97,7 @@ def _repeated_mean(symbols: sp.csr_array, count: int) -> sp.csr_array:
 
 
 def _placed(block: sp.csr_array, places: NDArray[np.int64], nodes: int) -> sp.csr_array:
-    """The block's rows at their places among all nodes; the others are empty."""
+    """Put the block's rows at their places among all nodes; the others are empty."""
     order = np.argsort(places)
     counts = np.zeros(nodes, dtype=np.int64)
     counts[places] = np.diff(block.indptr)
@@ -98,7 +108,7 @@ def _placed(block: sp.csr_array, places: NDArray[np.int64], nodes: int) -> sp.cs
 
 def _check_respondents(respondents: NDArray[np.int64], rows: int, nodes: int) -> None:
     if not rows:
-        raise InvalidData("reports", "those of at least one node", "none")
+        raise InvalidData("Nobody answered: there are no reports to learn from.")
     if respondents.shape != (rows,):
         raise InvalidData("respondents", f"one node for each of {rows} reports", f"shape {respondents.shape}")
     wrong = (respondents < 0) | (respondents >= nodes)

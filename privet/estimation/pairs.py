@@ -1,7 +1,7 @@
 """Reports of the same pair of nodes side by side, and the probability that each reported pair is an edge.
 
-A list that was not sent is not a list of zeros: what is counted are the pairs that somebody was asked about and the
-reports of them that arrived. Of a pair whose ends both report, only one may have come; of others, none.
+A list that was not sent is not a list of zeros: only pairs that somebody was asked about are counted, with the reports
+that arrived. One report may have come of a pair that both ends report, and none of others.
 """
 
 from __future__ import annotations
@@ -25,10 +25,19 @@ Symmetrise: TypeAlias = Literal["directed", "intersection", "posterior", "union"
 
 @dataclass(frozen=True, eq=False)
 class ReportedPairs:
-    """The pairs i < j that at least one endpoint named: ``ayes`` of ``asked`` reports said yes.
+    """The pairs i < j that at least one endpoint named.
 
-    ``answered`` says whose lists arrived (None: everybody's). Of a pair with one silent end only one report is there;
-    where a pair is reported once, by its smaller end, those of silent nodes were not asked about at all.
+    A pair with one silent end has one report only; where a pair is reported once, by its smaller end, nobody was asked
+    about the pairs of silent nodes.
+
+    Attributes:
+        num_nodes: The number of nodes.
+        sources: Each pair's i.
+        targets: Each pair's j.
+        ayes: The number of reports of each pair that said yes.
+        asked: The number of ends that report a pair, 1 or 2.
+        flip: The probability q that a report is flipped.
+        answered: The nodes whose lists arrived; None if all did.
     """
 
     num_nodes: int
@@ -43,7 +52,13 @@ class ReportedPairs:
     def from_reports(
         cls, reports: NeighbourReports, mechanism: AdjacencyResponse, *, some: bool = False
     ) -> ReportedPairs:
-        """Both endpoints' reports of a pair side by side; every node must have reported, or ``some`` of them."""
+        """Put both endpoints' reports of a pair side by side.
+
+        Args:
+            reports: The neighbour lists.
+            mechanism: Their mechanism.
+            some: True if not all nodes need to have reported.
+        """
         entries = _square(mechanism.validate(reports), some)
         counts = sp.csr_array(sp.triu(entries, format="csr") + sp.triu(entries.T, format="csr")).tocoo()
         sources, targets = (axis.astype(np.int64) for axis in counts.coords)
@@ -56,14 +71,14 @@ class ReportedPairs:
 
     @cached_property
     def num_pairs(self) -> int:
-        """All pairs of nodes that somebody was asked about, n."""
+        """The number n of pairs of nodes that somebody was asked about."""
         if self.answered is None:
             return self.num_nodes * (self.num_nodes - 1) // 2
         return int(self.pairs_between(np.zeros(self.num_nodes, dtype=np.int64), 1)[0, 0])
 
     @cached_property
     def asks(self) -> NDArray[np.int64]:
-        """k of each pair: how many reports of it arrived."""
+        """The number k of reports of each pair that arrived."""
         if self.answered is None or self.asked == 1:
             return np.full(len(self), self.asked)
         return np.asarray(self.answered[self.sources].astype(np.int64) + self.answered[self.targets])
@@ -75,7 +90,7 @@ class ReportedPairs:
 
     @property
     def evidence(self) -> NDArray[np.float64]:
-        """(2 ayes - k) epsilon: by how much the reports change the log-odds of each pair."""
+        """The change (2 ayes - k) epsilon that the reports make to the log-odds of each pair."""
         return np.asarray((2 * self.ayes - self.asks) * (math.log1p(-self.flip) - math.log(self.flip)))
 
     @cached_property
@@ -85,7 +100,7 @@ class ReportedPairs:
 
     @property
     def expected_noise(self) -> float:
-        """How many of these pairs are no edges, on average: (n - T) (1 - (1 - q)^k), k averaged over all pairs."""
+        """The expected number of these pairs that are no edges: (n - T) (1 - (1 - q)^k), k averaged over all pairs."""
         silent = 0 if self.answered is None else int(np.count_nonzero(~self.answered))
         once = silent * (self.num_nodes - silent) / max(self.num_pairs, 1) if self.asked == 2 else 0.0
         named = (1 - once) * (1 - (1 - self.flip) ** self.asked) + once * self.flip
@@ -93,20 +108,29 @@ class ReportedPairs:
 
     @property
     def unanimous(self) -> NDArray[np.bool_]:
-        """Where all that answered said yes."""
+        """True for each pair of which all reports that arrived said yes."""
         return np.asarray(self.ayes == self.asks)
 
     def was_asked(self, sources: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether a report about each pair arrived, sources below targets."""
+        """Return True for each pair about which a report arrived.
+
+        Args:
+            sources: Each pair's smaller node.
+            targets: Each pair's larger node.
+        """
         if self.answered is None:
             return np.ones(len(sources), dtype=np.bool_)
         first = self.answered[sources]
         return np.asarray(first if self.asked == 1 else first | self.answered[targets])
 
     def pairs_between(self, groups: NDArray[np.int64], count: int) -> NDArray[np.float64]:
-        """How many pairs between ``count`` groups of nodes (-1: none) were asked about.
+        """Count the pairs between groups of nodes that somebody was asked about.
 
         Entry (a, b) has half of the pairs between a and b, entry (a, a) those within a: the sum is that of all pairs.
+
+        Args:
+            groups: Each node's group, -1 for none.
+            count: The number of groups.
         """
         inside = groups >= 0
         if self.answered is not None and self.asked == 1:
@@ -139,10 +163,14 @@ class ReportedPairs:
 
 
 def noisy_graph(pairs: ReportedPairs, reports: NeighbourReports, rule: Symmetrise) -> sp.csr_array:
-    """The graph that the reports are taken for.
+    """Make a graph of the reports.
 
-    ``directed`` keeps each list as it was sent (row i is what i named), ``union`` and ``intersection`` join pairs that
-    one or that all endpoints named, and ``posterior`` weighs each named pair by its probability.
+    Args:
+        pairs: The reported pairs.
+        reports: The neighbour lists.
+        rule: ``"directed"`` keeps each list as it was sent (row i holds the nodes that i named), ``"union"`` and
+            ``"intersection"`` join pairs that one or that all endpoints named, and ``"posterior"`` weighs each named
+            pair by its probability.
     """
     match rule:
         case "directed":
@@ -156,13 +184,17 @@ def noisy_graph(pairs: ReportedPairs, reports: NeighbourReports, rule: Symmetris
 
 
 def log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log(p / (1 - p)), kept finite."""
+    """Compute log(p / (1 - p)), kept finite.
+
+    Args:
+        probability: p.
+    """
     inside = np.clip(probability, 1e-12, 0.999)
     return np.asarray(np.log(inside) - np.log1p(-inside))
 
 
 def _meetings(members: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The pairs between and within groups of so many members, laid out as in ``pairs_between``."""
+    """Count the pairs between and within groups of so many members, laid out as in ``pairs_between``."""
     return np.asarray((np.outer(members, members) - np.diag(members)) / 2)
 
 
@@ -175,7 +207,7 @@ def _answered(reports: NeighbourReports) -> NDArray[np.bool_] | None:
 
 
 def _square(reports: NeighbourReports, some: bool) -> sp.csr_array:
-    """Row i is node i's list, an empty one if ``some`` have sent theirs and i has not."""
+    """Make the matrix whose row i is node i's list, an empty one if ``some`` have sent theirs and i has not."""
     if reports.users is None:
         return reports.to_sparse()
     order = np.argsort(reports.users)

@@ -22,9 +22,11 @@ _NEARLY_ZERO = 1e-12  # the logarithm's gradient at 0 itself is infinite
 
 @dataclass(frozen=True, eq=False)
 class LabelProportions:
-    """The mean over each cluster's labelled nodes, and the estimated distribution b of their classes.
+    """The estimated distribution of classes in each cluster that has a labelled node.
 
-    Clusters without a labelled node are left out.
+    Attributes:
+        average: The mean over each cluster's labelled nodes.
+        proportions: b, the estimated distribution of their classes.
     """
 
     average: Operator
@@ -38,7 +40,13 @@ class LabelProportions:
         classes: int,
         response: RandomizedResponse | None = None,
     ) -> LabelProportions:
-        """From each node's cluster and its reported class, -1 where there is none; eq. 4 a cluster.
+        """Estimate the proportions of each cluster by eq. 4.
+
+        Args:
+            clusters: Each node's cluster.
+            reported: Each node's reported class, -1 where there is none.
+            classes: The number of classes.
+            response: The mechanism of the reports; None for public labels.
 
         >>> bags = LabelProportions.estimate(np.array([0, 0, 0, 1]), np.array([0, 1, -1, 1]), classes=2)
         >>> bags.proportions
@@ -49,7 +57,7 @@ class LabelProportions:
             raise InvalidData("clusters", f"one for each of {len(reported)} nodes", f"shape {clusters.shape}")
         labelled = np.flatnonzero(reported >= 0)
         if not len(labelled):
-            raise InvalidData("reported labels", "known of at least one node", "none")
+            raise InvalidData("Label proportions need the reported class of at least one node; there is none.")
         _, bag, sizes = np.unique(clusters[labelled], return_inverse=True, return_counts=True)
         average = sp.csr_array((1.0 / sizes[bag], (bag, labelled)), shape=(len(sizes), len(reported)))
         counts = np.zeros((len(sizes), classes))
@@ -58,7 +66,11 @@ class LabelProportions:
         return cls(Operator.from_scipy(average), estimated_shares(observed, response))
 
     def loss(self, probabilities: Tensor) -> Tensor:
-        """The mean over clusters of KL(b̂ || b), b̂ the mean of the nodes' predicted ``probabilities``."""
+        """Compute the mean over clusters of KL(b̂ || b), b̂ the mean of the nodes' predicted probabilities.
+
+        Args:
+            probabilities: The predicted probabilities of all nodes.
+        """
         predicted = self.average @ probabilities
         surprise = predicted.clamp(min=_NEARLY_ZERO).log() - self.proportions.log()
         return (predicted * surprise).sum(1).mean()

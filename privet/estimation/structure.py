@@ -1,4 +1,4 @@
-"""Which reported edges are true: posterior probabilities from randomised neighbour lists.
+"""The probability that a reported edge is true, from randomised neighbour lists.
 
 Every bit was flipped with the same known probability q, so among n pairs that look alike q of the non-edges were
 reported, and the number T of edges among them can be counted without seeing one:
@@ -6,8 +6,8 @@ reported, and the number T of edges among them can be counted without seeing one
     E[ayes] = k (T (1 - q) + (n - T) q),        k reports a pair.
 
 The log-odds that a pair is an edge are those of its kind, log(rho / (1 - rho)) with rho = T / n, plus
-(2 ayes - k) epsilon. What a kind is may be computed from all reports but the pair's own: here degrees and the number of
-common neighbours. All of this is post-processing. Pairs that nobody named are left out: at the epsilons where a graph
+(2 ayes - k) epsilon. A pair's kind may be computed from all reports but its own: here degrees and the number of common
+neighbours. All of this is post-processing. Pairs that nobody named are left out: at the epsilons where a graph
 can be learnt from at all, one of them is an edge with probability q rho at most.
 If not all lists arrived, n counts the pairs that somebody was asked about and k the reports of them that came.
 """
@@ -44,13 +44,18 @@ _SMOOTHING = 5.0  # edges
 def estimated_degrees(
     pairs: ReportedPairs, lengths: NDArray[np.float64] | None = None, variance: float = 0.0
 ) -> tuple[NDArray[np.float64], Steps]:
-    """Each node's degree, and what one aye of a pair adds to the degrees of its first and of its second end.
+    """Estimate each node's degree, and the amount that one aye of a pair adds to the degrees of its two ends.
 
     Ayes count the edges of a list without bias, with variance q (1 - q) / (1 - 2 q)^2 a bit. Where devices sent the
     ``lengths`` of their lists, unbiased with ``variance``, both are weighed by their precision; a one-sided list leaves
     out the neighbours of smaller id, who are counted from theirs. The sum is shrunk towards the average degree by the
-    share of its variance over the nodes that noise explains. If only some lists arrived, what one aye adds differs
-    from pair to pair.
+    share of its variance over the nodes that noise explains. If only some lists arrived, the amount that one aye adds
+    differs from pair to pair.
+
+    Args:
+        pairs: The reported pairs.
+        lengths: The reported lengths of all lists, if devices sent them.
+        variance: The variance of a reported length.
     """
     if pairs.answered is not None:
         if lengths is not None:
@@ -78,7 +83,7 @@ def estimated_degrees(
 def _degrees_from_some(
     pairs: ReportedPairs, answered: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Each node's edges among the pairs that were asked about, scaled to all; the average where there is no such."""
+    """Estimate degrees from the pairs that were asked about, scaled to all; the average where there is no such pair."""
     others, heard = pairs.num_nodes - 1, int(answered.sum())
     if pairs.asked == 1:
         due = np.cumsum(answered) - answered + answered * (others - np.arange(pairs.num_nodes))
@@ -100,11 +105,16 @@ def _degrees_from_some(
 def closure_log_odds(
     pairs: ReportedPairs, degrees: NDArray[np.float64] | None = None, steps: Steps = (0.0, 0.0)
 ) -> NDArray[np.float64]:
-    """The prior log-odds log(rho / (1 - rho)) of each pair, from all reports but its own.
+    """Compute the prior log-odds log(rho / (1 - rho)) of each pair, from all reports but its own.
 
     rho = T / n is counted among the n pairs of the same kind: equally many common neighbours in the graph of unanimous
-    pairs and, if ``degrees`` are given, both ends in the same quarters of them, after the pair's own ayes times
-    ``steps`` are taken off. A kind by degrees is smoothed towards the density of its common neighbours alone.
+    pairs and, if ``degrees`` are given, both ends in the same quarters of them. A kind by degrees is smoothed towards
+    the density of its common neighbours alone.
+
+    Args:
+        pairs: The reported pairs.
+        degrees: Each node's estimated degree; None to leave degrees aside.
+        steps: The amounts by which one aye of a pair raises its ends' degrees, which are taken off again.
     """
     groups = np.zeros(pairs.num_nodes, dtype=np.int64)
     borders = np.zeros(0)
@@ -126,10 +136,14 @@ def closure_log_odds(
 
 
 def common_neighbours(pairs: ReportedPairs, groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """How many neighbours c (4 or more are 4) each reported pair has in common, and how many pairs there are *in all*.
+    """Count the common neighbours c of each reported pair (4 or more are 4), and *all* pairs by c and groups.
 
-    Pairs that nobody was asked about are left out of both. The latter is indexed by c and the lower and higher of both
-    ends' ``groups`` (from 0 to 3). The squared graph is made in blocks of rows, so that memory stays bounded.
+    Pairs that nobody was asked about are left out of both. The squared graph is made in blocks of rows, so that memory
+    stays bounded.
+
+    Args:
+        pairs: The reported pairs.
+        groups: Each node's group from 0 to 3; the second count is indexed by c and the lower and higher group.
     """
     graph = pairs.adjacency(pairs.unanimous.astype(np.float64))
     work = np.cumsum(graph @ np.diff(graph.indptr))
@@ -160,7 +174,7 @@ def common_neighbours(pairs: ReportedPairs, groups: NDArray[np.int64]) -> tuple[
 def _density(
     pairs: ReportedPairs, kinds: NDArray[np.int64], sizes: NDArray[np.float64], expected: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """rho = (T + s) / (n + s / expected) of each kind: s pseudo-edges at the expected density."""
+    """Estimate rho = (T + s) / (n + s / expected) of each kind, with s pseudo-edges at the expected density."""
     votes = np.bincount(kinds, pairs.votes, len(sizes)).astype(np.float64)
     edges = np.maximum(pairs.count_edges(votes, sizes), 0.0)
     return np.asarray((edges + _SMOOTHING) / (np.maximum(sizes, 1.0) + _SMOOTHING / expected))

@@ -87,7 +87,7 @@ def _trained(
         if candidate.backbone is None:
             network = MLP(*sizes, dropout=candidate.dropout)
         else:
-            network = GNN(*sizes, backbone=candidate.backbone, activation="relu", dropout=candidate.dropout)  # type: ignore[arg-type]
+            network = GNN(*sizes, backbone=candidate.backbone, activation="relu", dropout=candidate.dropout)
             operators = (network.operator(graph),)
 
     def loss(model: nn.Module) -> Tensor:

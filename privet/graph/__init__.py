@@ -1,7 +1,5 @@
 """Sparse linear algebra over one graph: operators, lazy features, propagation, partition."""
 
-from privet.data.graph import Graph
-from privet.data.interop import from_networkx, from_pyg, load_pyg, to_networkx, to_pyg
 from privet.graph.csr import spmm
 from privet.graph.filter import Filter
 from privet.graph.lazy import LazyFeatures
@@ -20,7 +18,6 @@ from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler, few_neighbour
 
 __all__ = [
     "Filter",
-    "Graph",
     "LazyFeatures",
     "Operator",
     "Plan",
@@ -28,11 +25,8 @@ __all__ = [
     "SubgraphSampler",
     "backward_push",
     "few_neighbours",
-    "from_networkx",
-    "from_pyg",
     "gcn_operator",
     "kprop",
-    "load_pyg",
     "mean_operator",
     "pagerank_operator",
     "pagerank_series",
@@ -44,6 +38,4 @@ __all__ = [
     "series_terms",
     "spmm",
     "sum_operator",
-    "to_networkx",
-    "to_pyg",
 ]

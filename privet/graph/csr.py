@@ -16,11 +16,16 @@ _INT32_MAX = np.iinfo(np.int32).max
 
 
 def spmm(matrix: torch.Tensor, x: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-    """CSR times dense, the product that everything goes through; ``out`` may be written to. It has no gradient.
+    """Multiply a CSR by a dense matrix: the product that everything goes through. It has no gradient.
 
     With 32-bit indices MKL takes the arrays as they are and is the fastest at any width. Writing into memory of
     our own matters as much: ``torch.mm`` fills a zero matrix, copies it and only then multiplies. 64-bit indices
     (2^31 entries and more) would be copied down at each call, so torch's own reduction takes them.
+
+    Args:
+        matrix: A CSR tensor.
+        x: A dense matrix.
+        out: Memory for the result, if there is some to reuse.
     """
     if matrix.col_indices().dtype != torch.int32:
         reduced: torch.Tensor = torch.sparse.mm(matrix, x.contiguous(), "sum")
@@ -30,7 +35,12 @@ def spmm(matrix: torch.Tensor, x: torch.Tensor, out: torch.Tensor | None = None)
 
 
 def to_torch(matrix: sp.csr_array, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """The CSR tensor of a SciPy matrix, with 32-bit indices where they fit; it must not be written to."""
+    """Make the CSR tensor of a SciPy matrix, with 32-bit indices where they fit.
+
+    Args:
+        matrix: The matrix, whose memory the tensor may share: do not write to either.
+        dtype: The type of the values.
+    """
     index = np.int32 if max(*matrix.shape, matrix.nnz) <= _INT32_MAX else np.int64
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
@@ -41,7 +51,11 @@ def to_torch(matrix: sp.csr_array, dtype: torch.dtype = torch.float32) -> torch.
 
 
 def to_scipy(matrix: torch.Tensor) -> sp.csr_array:
-    """The SciPy view of a CSR tensor, sharing its memory."""
+    """Make a SciPy view of a CSR tensor, sharing its memory.
+
+    Args:
+        matrix: The CSR tensor.
+    """
     arrays = matrix.values().numpy(), matrix.col_indices().numpy(), matrix.crow_indices().numpy()
     return sp.csr_array(arrays, shape=tuple(matrix.shape))
 
@@ -49,7 +63,14 @@ def to_scipy(matrix: torch.Tensor) -> sp.csr_array:
 def csr_tensor(
     pointers: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, shape: tuple[int, ...]
 ) -> torch.Tensor:
-    """A CSR tensor of the three arrays, which are trusted."""
+    """Make a CSR tensor of three arrays without checking them.
+
+    Args:
+        pointers: The place of each row's first entry, and the number of entries last.
+        columns: Each entry's column.
+        values: Each entry's value.
+        shape: Rows and columns.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
         return torch.sparse_csr_tensor(pointers, columns, values, size=tuple(shape), check_invariants=False)

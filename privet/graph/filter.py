@@ -19,7 +19,12 @@ __all__ = ["Filter"]
 
 @dataclass(frozen=True, eq=False)
 class Filter:
-    """The polynomial p(A) = sum_l coefficients[l] A^l, applied by Horner's rule: one product a degree."""
+    """The polynomial p(A) = sum_l coefficients[l] A^l, applied by Horner's rule: one product for each degree.
+
+    Attributes:
+        operator: A.
+        coefficients: The polynomial's coefficients, from the constant on.
+    """
 
     operator: Operator
     coefficients: tuple[float, ...]
@@ -30,7 +35,12 @@ class Filter:
 
     @classmethod
     def hops(cls, operator: Operator, hops: int) -> Filter:
-        """A^hops."""
+        """Make the filter A^hops.
+
+        Args:
+            operator: A.
+            hops: The number of propagations.
+        """
         if isinstance(hops, bool) or not isinstance(hops, int | np.integer) or hops < 0:
             raise InvalidParameter("hops", "propagate", "an integer of at least 0", hops)
         return cls(operator, (0.0,) * int(hops) + (1.0,))
@@ -47,15 +57,19 @@ class Filter:
 
     @property
     def T(self) -> Filter:  # noqa: N802
-        """p(A)^T = p(A^T)."""
+        """The transposed filter, p(A)^T = p(A^T)."""
         return Filter(self.operator.T, self.coefficients)
 
     def __matmul__(self, x: torch.Tensor) -> torch.Tensor:
-        """p(A) x for a vector or matrix, differentiable in x."""
+        """Compute p(A) x for a vector or matrix, differentiable in x."""
         return apply(self, x)
 
     def evaluate(self, x: torch.Tensor) -> torch.Tensor:
-        """p(A) x for a matrix, without a gradient. Two buffers take turns: fresh memory can cost as much as a hop."""
+        """Compute p(A) x without a gradient. Two buffers take turns: fresh memory can cost as much as a hop.
+
+        Args:
+            x: A dense matrix.
+        """
         *lower, highest = self.coefficients
         result, spare = x, None
         if highest != 1.0 or (self.degree > 1 and is_large(x)):  # the copy gives large x its huge pages
@@ -68,7 +82,11 @@ class Filter:
         return result
 
     def sparse(self, x: sp.csr_array) -> sp.csr_array:
-        """p(A) x for a sparse matrix, kept sparse."""
+        """Compute p(A) x and keep it sparse.
+
+        Args:
+            x: A sparse matrix.
+        """
         matrix = to_scipy(self.matrix)
         *lower, highest = self.coefficients
         result = highest * x

@@ -36,6 +36,14 @@ __all__ = ["LazyFeatures"]
 class LazyFeatures:
     """An N x d matrix behind sparse reports and filters; see the module for its equation.
 
+    Attributes:
+        base: S, sparse as an operator or dense.
+        scale: One number for each column; None for 1.
+        offset: One number for each column; None for 0.
+        unit: u, one number for each row; None for 1.
+        filters: The polynomials p_1, ..., p_k of operators that are still to be applied.
+        selected: The rows of the result that are wanted, None for all.
+
     >>> import scipy.sparse as sp, torch
     >>> features = LazyFeatures.from_sparse(sp.csr_array([[1.0, 0.0], [0.0, 2.0]]))
     >>> features @ torch.ones(2, 1)
@@ -56,18 +64,30 @@ class LazyFeatures:
 
     @classmethod
     def from_affine(cls, affine: AffineFeatures) -> LazyFeatures:
-        """The view of what a mechanism's ``estimate`` returned."""
+        """Make lazy features of a mechanism's estimate.
+
+        Args:
+            affine: The result of the mechanism's ``estimate``.
+        """
         offset = _vector(affine.offset) if np.any(affine.offset) else None
         return cls(Operator.from_scipy(affine.symbols), _vector(affine.scale), offset)
 
     @classmethod
     def from_sparse(cls, features: sp.csr_array) -> LazyFeatures:
-        """Plain sparse features."""
+        """Make lazy features of a sparse matrix.
+
+        Args:
+            features: The matrix.
+        """
         return cls(Operator.from_scipy(sp.csr_array(features)))
 
     @classmethod
     def from_dense(cls, features: torch.Tensor) -> LazyFeatures:
-        """Plain dense features, whose propagation is still left until after the first linear layer."""
+        """Make lazy features of a dense matrix, whose propagation is left until after the first linear layer.
+
+        Args:
+            features: The matrix.
+        """
         return cls(features)
 
     @property
@@ -77,7 +97,7 @@ class LazyFeatures:
         return int(rows), int(self.base.shape[1])
 
     def __matmul__(self, weight: torch.Tensor) -> torch.Tensor:
-        """X W, differentiable in W, without an N x d matrix."""
+        """Compute X W, differentiable in W, without an N x d matrix."""
         if weight.ndim != 2 or weight.shape[0] != self.shape[1]:
             raise InvalidParameter("W", "LazyFeatures @ W", f"a matrix of {self.shape[1]} rows", tuple(weight.shape))
         result = self._filtered(self.base @ (weight if self.scale is None else self.scale.unsqueeze(1) * weight))
@@ -86,19 +106,33 @@ class LazyFeatures:
         return result if self.selected is None else result.index_select(0, self.selected)
 
     def propagate(self, operator: Operator, hops: int) -> LazyFeatures:
-        """A^hops X, still lazy."""
+        """Return A^hops X, still lazy.
+
+        Args:
+            operator: A.
+            hops: The number of propagations.
+        """
         return self.filter(operator, Filter.hops(operator, hops).coefficients)
 
     def filter(self, operator: Operator, coefficients: Sequence[float]) -> LazyFeatures:
-        """(sum_l coefficients[l] A^l) X, still lazy."""
+        """Return (sum_l coefficients[l] A^l) X, still lazy.
+
+        Args:
+            operator: A.
+            coefficients: The polynomial's coefficients, from the constant on.
+        """
         if self.selected is not None:
-            raise InvalidParameter("operator", "LazyFeatures.filter", "applied before rows are selected", "a selection")
+            raise InvalidParameter("These features are a selection of rows. Propagate first, then select rows.")
         if operator.shape != (self.shape[0], self.shape[0]):
             raise InvalidParameter("operator", "LazyFeatures.filter", f"over {self.shape[0]} nodes", operator.shape)
         return replace(self, filters=(*self.filters, Filter(operator, tuple(coefficients))))
 
     def rows(self, index: torch.Tensor | NDArray[np.integer]) -> LazyFeatures:
-        """Some rows, by ids in the order given or by a mask; propagated features still cost a full propagation."""
+        """Return some of the rows, still lazy; propagated features still cost a full propagation.
+
+        Args:
+            index: Ids in the wanted order, or a mask.
+        """
         chosen = torch.as_tensor(index)
         if chosen.dtype == torch.bool and chosen.shape == (self.shape[0],):
             chosen = chosen.nonzero().squeeze(1)
@@ -120,19 +154,33 @@ class LazyFeatures:
         return replace(self, base=self.base[chosen], unit=unit)
 
     def plan(self, hidden: int, epochs: int) -> Plan:
-        """The cheaper order of the first layer; see :mod:`privet.graph.plan`."""
+        """Find the cheaper order of the first layer; see :mod:`privet.graph.plan`.
+
+        Args:
+            hidden: The width of the first layer.
+            epochs: The number of epochs to train for.
+        """
         hops = sum(filter_.degree for filter_ in self.filters)
         products = sum(filter_.degree * filter_.operator.nnz for filter_ in self.filters)
         nnz = self.base.nnz if isinstance(self.base, Operator) else self.base.numel()
         return plan(self.base.shape[0], nnz, self.shape[1], hidden, hops, products // max(hops, 1), epochs)
 
     def planned(self, hidden: int, epochs: int) -> LazyFeatures:
-        """The same features in the form that trains fastest."""
+        """Return the same features in the form that trains fastest.
+
+        Args:
+            hidden: The width of the first layer.
+            epochs: The number of epochs to train for.
+        """
         chosen = self.plan(hidden, epochs)
         return self if chosen.choice == "lazy" else self.materialise(dense=chosen.dense)
 
     def materialise(self, *, dense: bool) -> LazyFeatures:
-        """The same features with the filters applied to S itself, kept dense or sparse; scale and offset stay lazy."""
+        """Apply the filters to S itself; scale and offset stay lazy.
+
+        Args:
+            dense: True to keep the result as a dense matrix, False as a sparse one.
+        """
         base: Operator | torch.Tensor
         if dense:
             base = self._filtered(self.base.matrix.to_dense() if isinstance(self.base, Operator) else self.base)
@@ -145,7 +193,7 @@ class LazyFeatures:
         return done if self.selected is None else done.rows(self.selected)
 
     def dense(self) -> torch.Tensor:
-        """The N x d matrix itself."""
+        """Write the N x d matrix out."""
         result = self.base.matrix.to_dense() if isinstance(self.base, Operator) else self.base.clone()
         result = self._filtered(result if self.scale is None else result.mul_(self.scale))
         if self.offset is not None:

@@ -45,7 +45,10 @@ GraphLike: TypeAlias = "HasAdjacency | sp.sparray | sp.spmatrix"
 
 @dataclass(frozen=True, eq=False)
 class Operator:
-    """A sparse linear map over CSR, square over a graph's nodes; differentiable in what it is applied to.
+    """A sparse linear map over CSR, differentiable in the matrix that it is applied to.
+
+    Attributes:
+        matrix: A CSR tensor, square over a graph's nodes.
 
     >>> import scipy.sparse as sp, torch
     >>> path = sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
@@ -57,7 +60,12 @@ class Operator:
 
     @classmethod
     def from_scipy(cls, matrix: sp.csr_array, dtype: torch.dtype = torch.float32) -> Operator:
-        """The map of a SciPy matrix."""
+        """Make the map of a SciPy matrix.
+
+        Args:
+            matrix: The matrix.
+            dtype: The type of the values.
+        """
         return cls(to_torch(matrix, dtype))
 
     @cached_property
@@ -82,7 +90,7 @@ class Operator:
 
     @property
     def num_nodes(self) -> int:
-        """The number of rows: of nodes that receive."""
+        """The number of rows, that is, of receiving nodes."""
         return int(self.matrix.shape[0])
 
     @property
@@ -102,12 +110,16 @@ class Operator:
         return apply(self, x)
 
     def evaluate(self, x: torch.Tensor) -> torch.Tensor:
-        """The map of a matrix's columns, without a gradient."""
+        """Apply the map to a matrix's columns, without a gradient.
+
+        Args:
+            x: A dense matrix.
+        """
         return spmm(self.matrix, x)
 
 
 class LinearMap(Protocol):
-    """What :func:`apply` needs of a map: its value and its transpose."""
+    """A map that :func:`apply` can use: it has a value and a transpose."""
 
     @property
     def matrix(self) -> torch.Tensor: ...
@@ -119,7 +131,12 @@ class LinearMap(Protocol):
 
 
 def apply(linear: LinearMap, x: torch.Tensor) -> torch.Tensor:
-    """The map of a vector or of every column of a matrix, differentiable in x."""
+    """Apply a map to a vector or to every column of a matrix, differentiable in x.
+
+    Args:
+        linear: The map.
+        x: A vector or a matrix.
+    """
     matrix = linear.matrix
     if x.ndim not in (1, 2) or x.shape[0] != matrix.shape[1] or x.dtype != matrix.dtype:
         expected = f"a vector or matrix of {matrix.shape[1]} rows and {matrix.dtype}"
@@ -146,26 +163,49 @@ class _Apply(torch.autograd.Function):
 
 
 def gcn_operator(graph: GraphLike, *, self_loops: bool, dtype: torch.dtype = torch.float32) -> Operator:
-    """D^-1/2 A D^-1/2 with a loop of weight 1 at every node that has none, or without any loop (KProp's)."""
+    """Make the symmetric normalisation D^-1/2 A D^-1/2.
+
+    Args:
+        graph: A graph or a square sparse adjacency matrix.
+        self_loops: True adds a loop of weight 1 at every node that has none; False leaves all loops out (KProp's).
+        dtype: The type of the values.
+    """
     adjacency = _with_loops(adjacency_of(graph), self_loops)
     root = _power(degrees_of(adjacency), -0.5)
     return _scaled(adjacency, root, root, dtype)
 
 
 def mean_operator(graph: GraphLike, *, self_loops: bool, dtype: torch.dtype = torch.float32) -> Operator:
-    """D^-1 A with a loop of weight 1 at every node that has none, or without any loop."""
+    """Make the mean over neighbours, D^-1 A.
+
+    Args:
+        graph: A graph or a square sparse adjacency matrix.
+        self_loops: True adds a loop of weight 1 at every node that has none; False leaves all loops out.
+        dtype: The type of the values.
+    """
     adjacency = _with_loops(adjacency_of(graph), self_loops)
     degrees = degrees_of(adjacency)
     return _scaled(adjacency, _power(degrees, -1.0), None, dtype)
 
 
 def sum_operator(graph: GraphLike, *, dtype: torch.dtype = torch.float32) -> Operator:
-    """A as it is (GIN)."""
+    """Make the sum over neighbours, A as it is (GIN's).
+
+    Args:
+        graph: A graph or a square sparse adjacency matrix.
+        dtype: The type of the values.
+    """
     return Operator.from_scipy(adjacency_of(graph), dtype)
 
 
 def pagerank_operator(graph: GraphLike, r: float, *, dtype: torch.dtype = torch.float32) -> Operator:
-    """D^(r-1) A D^(-r) for r in [0, 1]: 0 is the row mean, 1/2 the symmetric and 1 the column normalisation."""
+    """Make the operator of personalised PageRank, D^(r-1) A D^(-r).
+
+    Args:
+        graph: A graph or a square sparse adjacency matrix.
+        r: From 0 to 1: 0 is the row mean, 1/2 the symmetric and 1 the column normalisation.
+        dtype: The type of the values.
+    """
     if not 0.0 <= r <= 1.0:
         raise InvalidParameter("r", "pagerank_operator", "a number in [0, 1]", r)
     adjacency = adjacency_of(graph)
@@ -174,7 +214,11 @@ def pagerank_operator(graph: GraphLike, r: float, *, dtype: torch.dtype = torch.
 
 
 def adjacency_of(graph: GraphLike) -> sp.csr_array:
-    """The CSR adjacency of a graph or sparse matrix, checked to be square and finite."""
+    """Return the CSR adjacency of a graph or sparse matrix, checked to be square and finite.
+
+    Args:
+        graph: A graph or a square sparse adjacency matrix.
+    """
     matrix: Any = graph if sp.issparse(graph) else getattr(graph, "adjacency", None)
     if not sp.issparse(matrix):
         raise InvalidParameter("graph", "an operator", "a Graph or a sparse matrix", type(graph).__name__)
@@ -193,7 +237,11 @@ def adjacency_of(graph: GraphLike) -> sp.csr_array:
 
 
 def degrees_of(adjacency: sp.csr_array) -> NDArray[np.float64]:
-    """The sum of each row."""
+    """Sum the weights of each row.
+
+    Args:
+        adjacency: The adjacency.
+    """
     return np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
 
 
@@ -211,7 +259,7 @@ def _with_loops(adjacency: sp.csr_array, self_loops: bool) -> sp.csr_array:
 
 
 def _power(degrees: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
-    """degrees ** exponent, and 0 where there is no degree: an isolated node sends and receives nothing."""
+    """Compute degrees ** exponent, and 0 for an isolated node, which sends and receives nothing."""
     powers = np.zeros_like(degrees)
     return np.power(degrees, exponent, out=powers, where=degrees > 0)
 
@@ -219,7 +267,7 @@ def _power(degrees: NDArray[np.float64], exponent: float) -> NDArray[np.float64]
 def _scaled(
     adjacency: sp.csr_array, left: NDArray[np.float64], right: NDArray[np.float64] | None, dtype: torch.dtype
 ) -> Operator:
-    """diag(left) A diag(right); the two factors are multiplied first, so that a symmetric A stays so to the bit."""
+    """Make diag(left) A diag(right); both factors are multiplied first, so that a symmetric A stays so to the bit."""
     factors = np.repeat(left, np.diff(adjacency.indptr))
     if right is not None:
         factors *= right[adjacency.indices]

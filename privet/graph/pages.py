@@ -18,12 +18,22 @@ _LARGE = 32 * 2**20
 
 
 def is_large(x: torch.Tensor) -> bool:
-    """Whether the size of huge pages matters to x."""
+    """Return True if x is large enough for huge pages to matter.
+
+    Args:
+        x: A tensor.
+    """
     return x.numel() * x.dtype.itemsize >= _LARGE
 
 
 def empty(rows: int, columns: int, dtype: torch.dtype) -> torch.Tensor:
-    """An uninitialised matrix, on huge pages where it is large and the operating system has them."""
+    """Make an uninitialised matrix, on huge pages where it is large and the operating system has them.
+
+    Args:
+        rows: The number of rows.
+        columns: The number of columns.
+        dtype: The type of the values.
+    """
     size = rows * columns * dtype.itemsize
     if size < _LARGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return torch.empty(rows, columns, dtype=dtype)

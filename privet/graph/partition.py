@@ -16,10 +16,15 @@ __all__ = ["partition"]
 
 
 def partition(graph: GraphLike, parts: int, *, seed: int | None = 0) -> NDArray[np.int64]:
-    """The part, 0 .. parts - 1, of each node; the same seed gives the same parts.
+    """Return the part, 0 .. parts - 1, of each node.
 
     Directions, weights and self-loops are left aside. METIS balances the parts' sizes but may leave a part
     empty when there are nearly as many parts as nodes.
+
+    Args:
+        graph: A graph or a square sparse adjacency matrix.
+        parts: The number of parts.
+        seed: The same seed gives the same parts; None draws a new one.
     """
     adjacency = adjacency_of(graph)
     nodes = int(adjacency.shape[0])

@@ -1,4 +1,4 @@
-"""Which order of a propagated first layer is cheaper: A^K (S W) at every epoch, or A^K S once and times W after.
+"""The cheaper order of a propagated first layer: A^K (S W) at every epoch, or A^K S once and times W after.
 
 The model counts the forward and the backward pass of the first layer (the backward repeats the same products
 transposed) and prices three kinds of work:
@@ -31,7 +31,16 @@ _SPARSE_ENTRY, _NUMBER = 8, 4  # bytes: a 32-bit index with its value, a value
 
 @dataclass(frozen=True)
 class Plan:
-    """The cheaper order and the estimates behind it: seconds of all epochs and bytes held by the features."""
+    """The cheaper order and the estimates behind it.
+
+    Attributes:
+        choice: ``"lazy"`` for A^K (S W), ``"eager"`` for (A^K S) W.
+        dense: True if the eager order would keep A^K S as a dense matrix.
+        lazy_seconds: The time of all epochs in the lazy order.
+        eager_seconds: The time of all epochs in the eager order.
+        lazy_bytes: The memory that the features take in the lazy order.
+        eager_bytes: The memory that the features take in the eager order.
+    """
 
     choice: Literal["lazy", "eager"]
     dense: bool
@@ -44,7 +53,16 @@ class Plan:
 def plan(
     num_nodes: int, nnz_features: int, dimension: int, hidden: int, hops: int, nnz_operator: int, epochs: int
 ) -> Plan:
-    """Price both orders; ``dense`` says which form of A^K S the eager one would keep.
+    """Price both orders of the first layer.
+
+    Args:
+        num_nodes: The number of nodes, N.
+        nnz_features: The number of entries of S that are not zero.
+        dimension: The number of columns of S, d.
+        hidden: The width of the first layer, h.
+        hops: The number of propagations, K.
+        nnz_operator: The number of entries of A.
+        epochs: The number of epochs to train for.
 
     >>> plan(22_470, 22_470, 4_714, 16, 4, 341_646, 500).choice
     'lazy'
@@ -75,7 +93,7 @@ def plan(
 
 
 def _filled(hops: int, num_nodes: int, nnz_features: int, cells: int, nnz_operator: int) -> float:
-    """The expected number of entries of A^hops S."""
+    """Estimate the number of entries of A^hops S."""
     if not cells or not hops:
         return float(nnz_features)
     degree = nnz_operator / num_nodes

@@ -32,9 +32,12 @@ Features = TypeVar("Features", torch.Tensor, LazyFeatures)
 
 
 def kprop(x: Features, operator: Operator, hops: int) -> Features:
-    """A^hops X: the K aggregations of LPGNN's Algorithm 2, before its UPDATE.
+    """Compute A^hops X, the K aggregations of LPGNN's Algorithm 2, before its UPDATE.
 
-    The paper aggregates over N(v) - {v}: pass an operator made with ``self_loops=False``.
+    Args:
+        x: The features, lazy or dense.
+        operator: A. The paper aggregates over N(v) - {v}: pass an operator made with ``self_loops=False``.
+        hops: The number of propagations, K.
     """
     return _filtered(x, Filter.hops(operator, hops))
 
@@ -42,14 +45,22 @@ def kprop(x: Features, operator: Operator, hops: int) -> Features:
 def pagerank_series(
     x: Features, operator: Operator, alpha: float, *, terms: int | None = None, tolerance: float | None = None
 ) -> Features:
-    """Z_L = sum_{l < L} alpha (1 - alpha)^l P^l X with L = ``terms``, or enough terms for ``tolerance``.
+    """Compute Z_L = sum_{l < L} alpha (1 - alpha)^l P^l X.
 
     Error: |Z - Z_L|_r <= (1 - alpha)^L |X|_r, the module's norm. Proof: the tail's weights
     alpha (1 - alpha)^l, l >= L, sum to (1 - alpha)^L, and |P^l X|_r <= |X|_r. Entry by entry this is
-    |Z - Z_L|(v, j) <= d_v^r (1 - alpha)^L |X(., j)|_r. ``tolerance`` is the factor before |X|_r.
+    |Z - Z_L|(v, j) <= d_v^r (1 - alpha)^L |X(., j)|_r.
+
+    Args:
+        x: The features, lazy or dense.
+        operator: P, from :func:`pagerank_operator`.
+        alpha: The decay, between 0 and 1.
+        terms: The number of terms, L; give it or ``tolerance``.
+        tolerance: The largest error in units of the features' norm, from which L follows.
     """
     if (terms is None) == (tolerance is None):
-        raise InvalidParameter("terms, tolerance", "pagerank_series", "given one without the other", (terms, tolerance))
+        given = "both" if terms is not None else "neither"
+        raise InvalidParameter(f"pagerank_series takes either terms or tolerance; {given} was given.")
     count = terms if terms is not None else series_terms(alpha, tolerance or 0.0)
     residual_bound(alpha, count)  # checks both
     weights = alpha * (1.0 - alpha) ** np.arange(count)
@@ -57,7 +68,12 @@ def pagerank_series(
 
 
 def residual_bound(alpha: float, terms: int) -> float:
-    """(1 - alpha)^terms: the truncated series' largest error relative to |X|_r."""
+    """Return (1 - alpha)^terms, the truncated series' largest error relative to |X|_r.
+
+    Args:
+        alpha: The decay, between 0 and 1.
+        terms: The number of terms.
+    """
     _check_alpha(alpha)
     if not isinstance(terms, int) or terms < 1:
         raise InvalidParameter("terms", "pagerank_series", "an integer of at least 1", terms)
@@ -65,7 +81,12 @@ def residual_bound(alpha: float, terms: int) -> float:
 
 
 def series_terms(alpha: float, tolerance: float) -> int:
-    """The smallest number of terms whose :func:`residual_bound` is at most ``tolerance``."""
+    """Find the smallest number of terms whose :func:`residual_bound` is at most ``tolerance``.
+
+    Args:
+        alpha: The decay, between 0 and 1.
+        tolerance: The largest error relative to the features' norm.
+    """
     _check_alpha(alpha)
     if not 0.0 < tolerance < 1.0:
         raise InvalidParameter("tolerance", "pagerank_series", "a number in (0, 1)", tolerance)
@@ -78,7 +99,7 @@ def series_terms(alpha: float, tolerance: float) -> int:
 def backward_push(
     x: torch.Tensor | LazyFeatures | sp.csr_array, graph: GraphLike, alpha: float, r: float, r_max: float
 ) -> torch.Tensor:
-    """PrivGE's Algorithm 3, pushing every residue above ``r_max`` at once until none is left.
+    """Compute Z by PrivGE's Algorithm 3, pushing every residue above ``r_max`` at once until none is left.
 
     It keeps reserves Q and residues R, starts with R = D^(-r) X and moves the frontier F (the entries of R whose
     absolute value exceeds r_max) by Q += alpha F and R += (1 - alpha) M F - F; then Z' = D^r Q.
@@ -92,6 +113,13 @@ def backward_push(
     lowers sum_v w_v |R(v, j)| by at least sum_v |F(v, j)| > r_max in every column that has a frontier.
 
     Work and memory follow the entries that are touched, not N x d; the arithmetic is in double precision.
+
+    Args:
+        x: The features.
+        graph: A graph or a square sparse adjacency matrix without negative weights.
+        alpha: The decay, between 0 and 1.
+        r: The convolution coefficient, from 0 to 1.
+        r_max: The largest residue that may stay.
     """
     _check_alpha(alpha)
     if not (r_max > 0.0 and math.isfinite(r_max)):
@@ -120,7 +148,13 @@ def backward_push(
 
 
 def push_bound(graph: GraphLike, r: float, r_max: float) -> torch.Tensor:
-    """d_v^r r_max for each node v: the largest error in its row of :func:`backward_push`."""
+    """Return d_v^r r_max for each node v, the largest error in its row of :func:`backward_push`.
+
+    Args:
+        graph: A graph or a square sparse adjacency matrix without negative weights.
+        r: The convolution coefficient, from 0 to 1.
+        r_max: The largest residue that may stay.
+    """
     return torch.from_numpy(_scales(_averageable(graph), r) * r_max)
 
 
@@ -131,7 +165,7 @@ def _filtered(x: Features, polynomial: Filter) -> Features:
 
 
 def _above(residue: sp.csr_array, r_max: float) -> sp.csr_array:
-    """The entries of larger absolute value than r_max."""
+    """Keep the entries of larger absolute value than r_max."""
     large = np.abs(residue.data) > r_max
     pointers = np.concatenate(([0], np.cumsum(large)))[residue.indptr]
     return sp.csr_array((residue.data[large], residue.indices[large], pointers), shape=residue.shape)

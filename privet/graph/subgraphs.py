@@ -29,7 +29,13 @@ _WORD = 1 << 64
 
 @dataclass(frozen=True, eq=False)
 class SubgraphBatch:
-    """Sub-graph b has the centre ``central[b]`` and the peripheral nodes ``peripheral[k]`` with ``owner[k] = b``."""
+    """A batch of sub-graphs.
+
+    Attributes:
+        central: The centre of each sub-graph b.
+        owner: The sub-graph of each peripheral node k.
+        peripheral: The peripheral nodes.
+    """
 
     central: Ids
     owner: Ids
@@ -39,7 +45,13 @@ class SubgraphBatch:
         return len(self.central)
 
     def matrix(self, own: NDArray[np.floating], others: NDArray[np.floating], num_nodes: int) -> sp.csr_array:
-        """[B, N] weights: ``own[b]`` at the centre of sub-graph b and ``others[k]`` at its peripheral node k."""
+        """Make the [B, N] matrix that aggregates nodes' rows into sub-graphs' rows.
+
+        Args:
+            own: The weight of each sub-graph's centre.
+            others: The weight of each peripheral node.
+            num_nodes: The number of nodes, N.
+        """
         rows = np.concatenate([np.arange(len(self)), self.owner])
         columns = np.concatenate([self.central, self.peripheral])
         values = np.concatenate([own, others]).astype(np.float32)
@@ -48,20 +60,26 @@ class SubgraphBatch:
 
 @dataclass(frozen=True, eq=False)
 class SubgraphSampler:
-    """Batches of sub-graphs around nodes that take part, each centre with probability ``rate``.
+    """A source of batches of sub-graphs around nodes that take part.
 
-    ``adjacency`` is the whole, fixed graph, whose degrees are public. ``members`` take part and are protected: such a
-    node is picked by a centre that listens to it with probability min(1, ``multiplier`` / its out-degree), and is left
-    out of all sub-graphs but its own in a step in which it is a centre itself. ``open_nodes`` are never centres; nobody
-    is promised anything about them, so they are picked always. All other nodes, and their edges, are never read.
-    With ``keep_central`` centres stay in the sub-graphs of others, which needs another accountant.
+    A member is picked by a centre that listens to it with probability min(1, ``multiplier`` / its out-degree), and is
+    left out of all sub-graphs but its own in a step in which it is a centre itself. Nodes that are neither members nor
+    unprotected, and their edges, are never read.
+
+    Attributes:
+        adjacency: The whole, fixed graph, whose degrees are public.
+        members: The nodes that take part and are protected.
+        rate: The probability that a member is a centre.
+        multiplier: The expected number of other nodes' sub-graphs that a member is in, at most.
+        unprotected_nodes: Nodes about which nothing is promised. They are never centres, and always picked.
+        keep_central: True leaves centres in the sub-graphs of others, which needs another accountant.
     """
 
     adjacency: sp.csr_array
     members: Mask
     rate: float
     multiplier: float = 1.0
-    open_nodes: Mask | None = None
+    unprotected_nodes: Mask | None = None
     keep_central: bool = False
 
     def __post_init__(self) -> None:
@@ -69,9 +87,9 @@ class SubgraphSampler:
             raise InvalidParameter("rate", "SubgraphSampler", "a probability above 0", self.rate)
         if not self.multiplier >= 0:  # NaN too
             raise InvalidParameter("multiplier", "SubgraphSampler", "a number of at least 0", self.multiplier)
-        if self.open_nodes is not None and (self.open_nodes & self.members).any():
-            both = int(np.argmax(self.open_nodes & self.members))
-            raise InvalidParameter("open_nodes", "SubgraphSampler", "no members", f"node {both}, which is one")
+        if self.unprotected_nodes is not None and (self.unprotected_nodes & self.members).any():
+            both = int(np.argmax(self.unprotected_nodes & self.members))
+            raise InvalidParameter(f"Node {both} is in both members and unprotected_nodes of SubgraphSampler.")
 
     @cached_property
     def _candidates(self) -> Ids:
@@ -79,12 +97,12 @@ class SubgraphSampler:
 
     @cached_property
     def out_degrees(self) -> Ids:
-        """How many nodes of the whole graph listen to each."""
+        """The number of nodes of the whole graph that listen to each node."""
         return np.bincount(self.adjacency.indices, minlength=self.adjacency.shape[0])
 
     @cached_property
     def _pick_below(self) -> NDArray[np.uint64]:
-        """A member is picked if a uniform word is below this: rounded down, so never more often than stated."""
+        """The bound below which a uniform word picks a member: rounded down, so never more often than stated."""
         if math.isinf(self.multiplier):
             return np.full(len(self.members), _WORD - 1, dtype=np.uint64)
         share = self.multiplier / np.maximum(self.out_degrees, 1)
@@ -92,15 +110,21 @@ class SubgraphSampler:
         return np.where(share >= 1, np.uint64(_WORD - 1), words << np.uint64(11))
 
     def draw(self, bits: Bits) -> SubgraphBatch:
-        """One batch; the cost is that of the members and of the neighbourhoods of the centres."""
+        """Draw one batch; the cost is that of the members and of the neighbourhoods of the centres.
+
+        Args:
+            bits: The source of the coins.
+        """
         central = poisson_sample(self._candidates, self.rate, bits)
         listened = self.adjacency.indices
         return self.form(central, lambda entries: bits.words(len(entries)) < self._pick_below[listened[entries]])
 
     def form(self, central: Ids, picked: Callable[[Ids], Mask]) -> SubgraphBatch:
-        """The batch around given centres; ``picked`` says of entries of the adjacency whether their coin fell for it.
+        """Form the batch around given centres: Algorithm 2 from line 5 on, all that happens to the coins.
 
-        This is all that happens to the coins: Algorithm 2 from line 5 on.
+        Args:
+            central: The centres.
+            picked: Called with positions of entries of the adjacency; returns True for those whose coin picks them.
         """
         pointers = self.adjacency.indptr
         counts = (pointers[central + 1] - pointers[central]).astype(np.int64)
@@ -113,19 +137,31 @@ class SubgraphSampler:
         kept = self.members[neighbour] & picked(entries)
         if not self.keep_central:
             kept &= ~is_central[neighbour]
-        if self.open_nodes is not None:
-            kept |= self.open_nodes[neighbour]
+        if self.unprotected_nodes is not None:
+            kept |= self.unprotected_nodes[neighbour]
         return SubgraphBatch(central, owner[kept], neighbour[kept])
 
 
 def poisson_sample(nodes: Ids, rate: float, bits: Bits) -> Ids:
-    """Each node by an independent coin of probability ``rate``, rounded down to a multiple of 2^-64."""
+    """Keep each node by an independent coin.
+
+    Args:
+        nodes: The nodes.
+        rate: The probability of keeping one, rounded down to a multiple of 2^-64.
+        bits: The source of the coins.
+    """
     below = min(_WORD - 1, math.floor(Fraction(rate) * _WORD))
     return nodes[bits.words(len(nodes)) < np.uint64(below)]
 
 
 def few_neighbours(adjacency: sp.csr_array, most: int | None, bits: Bits) -> sp.csr_array:
-    """The adjacency with at most ``most`` entries a row, drawn without replacement; all of them if it is None."""
+    """Keep at most ``most`` entries of each row, drawn without replacement.
+
+    Args:
+        adjacency: The adjacency.
+        most: The largest number of entries in a row; None for all.
+        bits: The source of the draws.
+    """
     if most is None:
         return adjacency
     if most < 0:

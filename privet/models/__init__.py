@@ -1,19 +1,28 @@
 """Networks over CSR operators, heads, and the one training loop."""
 
-from privet.models.backbone import GNN, MLP, Activation, Backbone, Propagation, backbone_operator
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from privet.models.backbones import BACKBONES, Features, Propagation, backbone_operator, check_backbone
 from privet.models.calibrated import CalibratedAdjacency
 from privet.models.clipping import clipped_gradient, perceptron
 from privet.models.edges import Edges, WeightedEdges
-from privet.models.gat import GATLayer
 from privet.models.heads import HadamardLinkScorer, pairwise_loss
-from privet.models.layers import Features, GCNLayer, GINLayer, SAGELayer
 from privet.models.metrics import accuracy, roc_auc
+from privet.models.networks import GNN, MLP, Activation
 from privet.models.private_training import PrivateSteps, train_privately
 from privet.models.randomness import seeded
+from privet.models.settings import NetworkSettings, TrainingSettings
 from privet.models.sharing import fixed_weights, shared
-from privet.models.training import TrainingResult, TrainingSettings, train
+from privet.models.training import TrainingResult, train
+
+if TYPE_CHECKING:
+    Backbone: TypeAlias = str
+else:
+    # The names that are known when this is imported, those of other packages among them.
+    Backbone = Literal[tuple(BACKBONES)]
 
 __all__ = [
+    "BACKBONES",
     "GNN",
     "MLP",
     "Activation",
@@ -21,18 +30,16 @@ __all__ = [
     "CalibratedAdjacency",
     "Edges",
     "Features",
-    "GATLayer",
-    "GCNLayer",
-    "GINLayer",
     "HadamardLinkScorer",
+    "NetworkSettings",
     "PrivateSteps",
     "Propagation",
-    "SAGELayer",
     "TrainingResult",
     "TrainingSettings",
     "WeightedEdges",
     "accuracy",
     "backbone_operator",
+    "check_backbone",
     "clipped_gradient",
     "fixed_weights",
     "pairwise_loss",

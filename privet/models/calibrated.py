@@ -26,7 +26,11 @@ Normalisation: TypeAlias = Literal["gcn", "mean", "symmetric"]
 
 
 class CalibratedAdjacency(nn.Module):
-    """A over the edges of ``noisy``, at first equal to it; ``values`` are the entries of A in row order."""
+    """A trained adjacency A over the edges of a noisy one, at first equal to it; ``values`` are its entries by row.
+
+    Args:
+        noisy: The noisy adjacency A'.
+    """
 
     noisy: Tensor
 
@@ -44,13 +48,21 @@ class CalibratedAdjacency(nn.Module):
         self.values = nn.Parameter(self.noisy.clone())
 
     def penalty(self, fidelity: float, sparsity: float) -> Tensor:
-        """fidelity |A - A'|_F^2 + sparsity |A|_1; A is not negative, so that its norm is its sum."""
+        """Compute fidelity |A - A'|_F^2 + sparsity |A|_1; A is not negative, so that its norm is its sum.
+
+        Args:
+            fidelity: The weight of the distance from A'.
+            sparsity: The weight of the entries' sum.
+        """
         return fidelity * (self.values - self.noisy).square().sum() + sparsity * self.values.sum()
 
     def operator(self, normalisation: Normalisation) -> WeightedEdges:
-        """D^-1/2 (A + I) D^-1/2 (``gcn``), D^-1 A (``mean``) or D^-1/2 A D^-1/2 (``symmetric``), D the row sums.
+        """Make an operator that is differentiable in the values, D the row sums.
 
-        Differentiable in the values. As in fixed operators a node whose weights are all 0 sends and receives nothing.
+        As in fixed operators a node whose weights are all 0 sends and receives nothing.
+
+        Args:
+            normalisation: D^-1/2 (A + I) D^-1/2 (``"gcn"``), D^-1 A (``"mean"``) or D^-1/2 A D^-1/2 (``"symmetric"``).
         """
         edges, values = self.edges, cast(Tensor, self.values)
         if normalisation == "gcn":
@@ -63,6 +75,6 @@ class CalibratedAdjacency(nn.Module):
         return WeightedEdges(edges, values * edges.endpoint_sum(scale, other).exp())
 
     def project(self, *_: Any) -> None:
-        """Negative values become 0; usable as an optimiser's hook after its step."""
+        """Set negative values to 0; usable as an optimiser's hook after its step."""
         with torch.no_grad():
             self.values.clamp_(min=0)

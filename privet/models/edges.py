@@ -32,7 +32,14 @@ _VECTOR = 8  # columns; torch's sampled product is up to ten times slower on few
 class Edges:
     """E edges (i, j) in row order; edge values are vectors of E numbers in that order.
 
-    ``rank`` says where each pair that was given went: values in the given order are ``values[rank]``.
+    Attributes:
+        offsets: The place of each row's first edge, and E last.
+        columns: Each edge's j.
+        rows: Each edge's i.
+        transposed_offsets: The same as ``offsets`` for the transposed edges (j, i).
+        transposed_columns: Each transposed edge's i.
+        transposed_order: The place of each transposed edge among the edges.
+        rank: The place of each pair that was given: values in the given order are ``values[rank]``.
     """
 
     offsets: Tensor
@@ -45,7 +52,11 @@ class Edges:
 
     @classmethod
     def from_pairs(cls, pairs: Tensor, num_nodes: int) -> Edges:
-        """The edges of a 2 x E tensor of node numbers, in any order, duplicates kept.
+        """Make the edges of pairs of nodes; duplicates are kept.
+
+        Args:
+            pairs: A 2 x E tensor of node numbers, in any order.
+            num_nodes: The number of nodes.
 
         >>> edges = Edges.from_pairs(torch.tensor([[1, 0, 0], [2, 1, 2]]), num_nodes=3)
         >>> edges.rows.tolist(), edges.columns.tolist(), edges.rank.tolist()
@@ -69,35 +80,58 @@ class Edges:
 
     @classmethod
     def from_csr(cls, matrix: Tensor) -> Edges:
-        """The places of a square torch CSR matrix, whatever its values."""
+        """Make the edges of the stored places of a matrix, whatever its values.
+
+        Args:
+            matrix: A square CSR tensor.
+        """
         offsets, columns = matrix.crow_indices().long(), matrix.col_indices().long()
         rows = torch.repeat_interleave(offsets.diff())
         return cls.from_pairs(torch.stack([rows, columns]), matrix.shape[0])
 
     @property
     def num_nodes(self) -> int:
-        """N."""
+        """The number of nodes, N."""
         return self.offsets.numel() - 1
 
     @property
     def num_edges(self) -> int:
-        """E."""
+        """The number of edges, E."""
         return self.columns.numel()
 
     def weighted_sum(self, values: Tensor, x: Tensor) -> Tensor:
-        """Row i is Σ_e v_e x_j over the edges e = (i, j) of node i; differentiable in both."""
+        """Compute Σ_e v_e x_j over the edges e = (i, j) of each node i; differentiable in both.
+
+        Args:
+            values: v, one number for each edge.
+            x: One row for each node.
+        """
         return cast(Tensor, _WeightedSum.apply(values, x, self))  # type: ignore[no-untyped-call]
 
     def dot(self, left: Tensor, right: Tensor) -> Tensor:
-        """left_i · right_j for each edge (i, j); differentiable in both."""
+        """Compute left_i · right_j for each edge (i, j); differentiable in both.
+
+        Args:
+            left: One row for each node.
+            right: One row for each node.
+        """
         return cast(Tensor, _Dot.apply(left, right, self))  # type: ignore[no-untyped-call]
 
     def endpoint_sum(self, left: Tensor, right: Tensor) -> Tensor:
-        """left_i + right_j for each edge (i, j) and two vectors of N numbers; differentiable in both."""
+        """Compute left_i + right_j for each edge (i, j); differentiable in both.
+
+        Args:
+            left: One number for each node.
+            right: One number for each node.
+        """
         return cast(Tensor, _EndpointSum.apply(left, right, self))  # type: ignore[no-untyped-call]
 
     def max(self, x: Tensor) -> Tensor:
-        """Row i is the largest x_j over the edges of node i, 0 where it has none; not differentiable."""
+        """Compute the largest x_j over the edges of each node i, 0 where it has none; not differentiable.
+
+        Args:
+            x: One row for each node.
+        """
         ones = torch.ones(self.num_edges, dtype=x.dtype)
         return cast(Tensor, torch.sparse.mm(self._matrix(ones), x.detach().contiguous(), "amax"))
 
@@ -172,6 +206,10 @@ class _EndpointSum(torch.autograd.Function):
 @dataclass(frozen=True, eq=False)
 class WeightedEdges:
     """P(v) as an operator, differentiable in its values too: a graph whose edges are trained.
+
+    Attributes:
+        edges: The places.
+        values: v, one number for each edge.
 
     >>> graph = WeightedEdges(Edges.from_pairs(torch.tensor([[0, 1], [1, 0]]), num_nodes=2), torch.tensor([0.5, 2.0]))
     >>> graph @ torch.tensor([[1.0], [10.0]])

@@ -21,8 +21,10 @@ __all__ = ["HadamardLinkScorer", "pairwise_loss"]
 class HadamardLinkScorer(nn.Module):
     """The logit w · (z_u ∘ z_v) + b of an edge between u and v; symmetric in u and v.
 
-    The embeddings are N x channels: an encoder's output (``MLP`` or ``GNN`` on lazy features) or a fixed matrix.
-    Weights start at 1 and 0, where the logit is the plain inner product.
+    The weights w and b start at 1 and 0, where the logit is the plain inner product.
+
+    Args:
+        channels: The number of columns of the embeddings.
     """
 
     def __init__(self, channels: int) -> None:
@@ -33,18 +35,26 @@ class HadamardLinkScorer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(1))
 
     def forward(self, embeddings: Tensor, pairs: Tensor | Edges) -> Tensor:
-        """One logit a pair, in the order given; pairs used in every epoch are best sorted once, as ``Edges``."""
+        """Compute one logit for each pair, in the order given.
+
+        Args:
+            embeddings: N x channels numbers: an encoder's output (``MLP`` or ``GNN`` on lazy features), or fixed.
+            pairs: A 2 x P tensor of nodes, or ``Edges``: pairs used in every epoch are best sorted once.
+        """
         edges = pairs if isinstance(pairs, Edges) else Edges.from_pairs(pairs, embeddings.shape[0])
         logits = edges.dot(embeddings * self.weight, embeddings) + self.bias
         return logits.index_select(0, edges.rank)
 
 
 def pairwise_loss(positive: Tensor, negative: Tensor, kind: Literal["logistic", "square"] = "square") -> Tensor:
-    """The mean over pairs of a link and a non-link of how wrongly they are ranked, with m = s(link) - s(non-link).
+    """Compute the mean ranking loss over pairs of a link and a non-link, with m = s(link) - s(non-link).
 
-    "square": (1 - m)², "logistic": log(1 + exp(-m)). Both bound the share of wrongly ranked pairs, 1 - AUC, from
-    above (the second up to the factor log 2). P links may be compared with k P non-links: non-links
-    p, P + p, 2 P + p, ... belong to link p.
+    Both kinds bound the share of wrongly ranked pairs, 1 - AUC, from above (the logistic one up to the factor log 2).
+
+    Args:
+        positive: The scores of P links.
+        negative: The scores of k P non-links; p, P + p, 2 P + p, ... are compared with link p.
+        kind: ``"square"`` for (1 - m)², ``"logistic"`` for log(1 + exp(-m)).
     """
     if positive.numel() == 0 or negative.numel() % positive.numel() or negative.numel() == 0:
         found = f"{negative.numel()} for {positive.numel()} links"

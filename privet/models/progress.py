@@ -10,7 +10,11 @@ __all__ = ["progress_bar"]
 
 @contextmanager
 def progress_bar(epochs: int) -> Iterator[Callable[[int, float, float], None]]:
-    """A function of the epoch, its loss and its score that moves the bar."""
+    """Give a function of the epoch, its loss and its score that moves the bar.
+
+    Args:
+        epochs: The largest number of epochs.
+    """
     from rich.console import Console
     from rich.progress import Progress
 

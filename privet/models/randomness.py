@@ -12,10 +12,12 @@ __all__ = ["seeded"]
 
 @contextmanager
 def seeded(seed: int | None) -> Iterator[None]:
-    """Within it torch draws from ``seed``; afterwards the global generator goes on as if nothing had happened.
+    """Let torch draw from a seed; afterwards the global generator goes on as if nothing had happened.
 
     Initial weights are drawn when a model is made, so a whole run repeats if the model is made within it too.
-    Without a seed nothing changes.
+
+    Args:
+        seed: The seed; None changes nothing.
 
     >>> with seeded(7):
     ...     first = torch.rand(2)

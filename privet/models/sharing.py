@@ -1,4 +1,4 @@
-"""One forward pass for two uses: what stays the same between scoring a model and its next step is computed once."""
+"""One forward pass for two uses: results that scoring a model and its next step share are computed once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _remembered = ContextVar("remembered", default=None)
 
 @contextmanager
 def fixed_weights() -> Iterator[None]:
-    """A stretch in which the caller promises to change no weight, so that ``shared`` may remember results."""
+    """Open a stretch in which the caller promises to change no weight, so that ``shared`` may remember results."""
     token = _remembered.set({})
     try:
         yield
@@ -27,10 +27,13 @@ def fixed_weights() -> Iterator[None]:
 
 
 def shared(function: Callable[..., Tensor], *arguments: object) -> Tensor:
-    """``function(*arguments)``, computed once for the same objects within ``fixed_weights`` and always outside it.
+    """Call a function, once for the same objects within ``fixed_weights`` and always outside it.
 
-    The function must be free of randomness and of training mode. Its gradient is recorded even where the first
-    caller needs none, for the caller that does.
+    The gradient is recorded even where the first caller needs none, for the caller that does.
+
+    Args:
+        function: A function free of randomness and of training mode.
+        *arguments: Its arguments.
     """
     remembered = _remembered.get()
     if remembered is None:

@@ -14,62 +14,33 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData
 from privet.models.progress import progress_bar
 from privet.models.randomness import seeded
+from privet.models.settings import TrainingSettings
 from privet.models.sharing import fixed_weights
 
-__all__ = ["TrainingResult", "TrainingSettings", "train"]
+__all__ = ["TrainingResult", "train"]
 
 Model = TypeVar("Model", bound=nn.Module)
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
-    """How to train; the defaults are those that most of the papers share.
-
-    ``direction`` says whether a larger or a smaller score is better. Training stops once the best score is
-    ``patience`` epochs old (never, without a patience). ``optimizer`` is called with parameters, ``lr`` and
-    ``weight_decay``. ``max_grad_norm`` bounds the norm of the whole gradient of each step. With a ``seed`` the
-    dropout and whatever else the loss draws from torch repeat bit for bit.
-    """
-
-    max_epochs: int = 500
-    learning_rate: float = 0.01
-    weight_decay: float = 0.0
-    direction: Literal["max", "min"] = "max"
-    patience: int | None = None
-    max_grad_norm: float | None = None
-    optimizer: Callable[..., torch.optim.Optimizer] = torch.optim.Adam
-    seed: int | None = None
-    progress: bool = False
-
-    def __post_init__(self) -> None:
-        rules: list[tuple[str, bool, str]] = [
-            ("max_epochs", self.max_epochs >= 1, "at least 1"),
-            ("learning_rate", 0 < self.learning_rate < math.inf, "a finite number above 0"),
-            ("weight_decay", 0 <= self.weight_decay < math.inf, "a finite number of at least 0"),
-            ("direction", self.direction in ("max", "min"), "max or min"),
-            ("patience", self.patience is None or self.patience >= 1, "None or at least 1"),
-            ("max_grad_norm", self.max_grad_norm is None or self.max_grad_norm > 0, "None or above 0"),
-        ]
-        for name, holds, expected in rules:
-            if not holds:
-                raise InvalidParameter(name, "TrainingSettings", expected, getattr(self, name))
-
-    def better(self, score: float, best: float) -> bool:
-        """Whether ``score`` beats ``best``; equal scores do not, so the earliest best is kept."""
-        return score > best if self.direction == "max" else score < best
-
-
-@dataclass(frozen=True)
 class TrainingResult:
-    """``scores[t]`` is of the weights after t epochs, ``losses[t]`` the mean loss of epoch t + 1's steps."""
+    """The course of a training.
+
+    Attributes:
+        losses: The mean loss of each epoch's steps; ``losses[t]`` is that of epoch t + 1.
+        scores: The score of the weights after t epochs, from ``scores[0]`` of the initial ones on.
+        best_epoch: The number of epochs after which the score was best.
+        best_score: That score.
+        seconds: The time that it took.
+    """
 
     losses: tuple[float, ...]
     scores: tuple[float, ...]
@@ -93,11 +64,17 @@ def train(
 ) -> TrainingResult:
     """Train ``model`` in place and leave it with its best weights, in evaluation mode.
 
-    ``loss(model)`` returns the loss, or yields one loss a mini-batch: each gets a step before the next is asked for.
-    ``score(model)`` is called in evaluation mode and without gradients; an infinite score on the wrong side keeps
-    a state from ever being the best. ``parameters`` (or torch's parameter groups) are what the optimiser moves, the
-    model's by default; only the model is restored, so whatever is trained beside a network is best put into one
-    module with it. However training ends, by an error or an interrupt too, the model has its best weights.
+    However training ends, by an error or an interrupt too, the model has its best weights. Only the model is restored,
+    so that anything trained beside a network is best put into one module with it.
+
+    Args:
+        model: The module to train.
+        loss: Called with the model; returns the loss, or yields one loss for each mini-batch, of which each gets a
+            step before the next is asked for.
+        score: Called with the model in evaluation mode and without gradients. An infinite score on the wrong side
+            keeps a state from ever being the best.
+        settings: The optimiser's settings, :class:`TrainingSettings` by default.
+        parameters: The parameters, or torch's parameter groups, that the optimiser moves; the model's by default.
 
     >>> with seeded(0):
     ...     line = nn.Linear(1, 1)
@@ -168,4 +145,4 @@ def _copy(model: nn.Module) -> dict[str, Tensor]:
 
 
 def _silent(epoch: int, loss: float, score: float) -> None:
-    """The progress bar of a run that shows none."""
+    """Show nothing, in the place of a progress bar."""

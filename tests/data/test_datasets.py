@@ -114,7 +114,7 @@ def test_a_failed_save_keeps_the_old_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("key", sorted(arrays()))
 def test_missing_keys_are_named(tmp_path, key):
-    with pytest.raises(InvalidData, match=f"none called {key} "):
+    with pytest.raises(InvalidData, match=f"lacks {key}\\."):
         load(write(tmp_path / "bad.npz", **{key: None}))
 
 
@@ -145,7 +145,7 @@ def test_missing_keys_are_named(tmp_path, key):
         ({"y": np.zeros(3)}, "y of 'bad.npz' must be integers"),
         ({"schema": np.array("{}")}, "schema must be"),
         ({"schema": np.array(1)}, "one string"),
-        ({"schema": np.array(Schema.numeric(2, 0, 3, classes=3).to_json())}, "agreement"),
+        ({"schema": np.array(Schema.numeric(2, 0, 3, classes=3).to_json())}, "ranges in the schema"),
     ],
 )
 def test_bad_content_is_refused(tmp_path, changes, message):
@@ -160,7 +160,7 @@ def test_the_declared_schema_is_the_one_used(tmp_path):
 
 def test_pickles_are_never_loaded(tmp_path):
     np.savez(tmp_path / "bad.npz", **arrays(y=np.array([{}, {}, {}], dtype=object)))
-    with pytest.raises(InvalidData, match="without objects"):
+    with pytest.raises(InvalidData, match="Object arrays cannot be loaded"):
         load(tmp_path / "bad.npz")
 
 
@@ -168,7 +168,7 @@ def test_pickles_are_never_loaded(tmp_path):
 def test_truncated_files_are_refused(tmp_path, kept):
     content = write(tmp_path / "bad.npz").read_bytes()
     (tmp_path / "bad.npz").write_bytes(content[: int(kept * len(content))])
-    with pytest.raises(InvalidData, match="complete npz"):
+    with pytest.raises(InvalidData, match="cannot be read as an npz archive"):
         load(tmp_path / "bad.npz")
 
 
@@ -177,7 +177,7 @@ def test_flipped_bytes_never_pass_silently(tmp_path):
     place = content.index(np.float32(0.5).tobytes())
     content[place + 3] ^= 0x40
     (tmp_path / "bad.npz").write_bytes(content)
-    with pytest.raises(InvalidData, match="complete npz"):
+    with pytest.raises(InvalidData, match="cannot be read as an npz archive"):
         load(tmp_path / "bad.npz")
 
 
@@ -186,7 +186,7 @@ def test_other_files_are_refused(tmp_path):
     with pytest.raises(InvalidData, match="npz archive"):
         load(tmp_path / "a.npy")
     (tmp_path / "b.npz").write_text("hello")
-    with pytest.raises(InvalidData, match="complete npz"):
+    with pytest.raises(InvalidData, match="cannot be read as an npz archive"):
         load(tmp_path / "b.npz")
 
 
@@ -198,15 +198,15 @@ def test_a_known_name_must_match_its_public_description(tmp_path):
 
 def test_names_and_places_that_do_not_exist(tmp_path, monkeypatch):
     monkeypatch.delenv("PRIVET_DATA", raising=False)
-    with pytest.raises(InvalidParameter, match=r"amazon, citeseer, .*wikipedia \(did you mean 'cora'\?\)"):
+    with pytest.raises(InvalidParameter, match=r"no dataset 'Coraa'; did you mean 'cora'\? .*amazon, .*wikipedia\."):
         load("Coraa")
     with pytest.raises(InvalidParameter, match="one of amazon"):
         load("zzz")
     with pytest.raises(InvalidParameter, match="PRIVET_DATA"):
         load("cora")
-    with pytest.raises(InvalidParameter, match=r"the file cora\.npz"):
+    with pytest.raises(InvalidParameter, match=r"has no file cora\.npz"):
         load("cora", tmp_path)
-    with pytest.raises(InvalidParameter, match="existing npz"):
+    with pytest.raises(InvalidParameter, match="There is no file or directory"):
         load(tmp_path / "missing.npz")
-    with pytest.raises(InvalidParameter, match="load_pyg"):
-        load("pyg:Cora")
+    with pytest.raises(InvalidParameter, match=r"one of .*Cora, .*Reddit"):
+        load("pyg:cora")

@@ -31,12 +31,12 @@ def test_a_directory_appears_only_on_success(tmp_path):
 
 def test_a_directory_with_files_is_left_alone(tmp_path):
     (tmp_path / "mine").write_text("precious")
-    with pytest.raises(InvalidParameter, match="new or empty"), atomic_directory(tmp_path):
+    with pytest.raises(InvalidParameter, match="Name a new or empty directory"), atomic_directory(tmp_path):
         pass
     assert (tmp_path / "mine").read_text() == "precious"
 
 
 @pytest.mark.parametrize("writer", [atomic_file, atomic_directory])
 def test_the_parent_must_exist(writer, tmp_path):
-    with pytest.raises(InvalidParameter, match="existing directory"), writer(tmp_path / "no" / "a"):
+    with pytest.raises(InvalidParameter, match="Name a file in an existing directory"), writer(tmp_path / "no" / "a"):
         pass

@@ -226,12 +226,18 @@ def test_replace_returns_a_new_graph_and_checks_what_changed():
         graph.replace(colour=1)
 
 
-@pytest.mark.parametrize(("private_edges", "edges"), [(False, 2), (True, 0)])
-def test_without_private_keeps_what_is_public(private_edges, edges):
-    schema = Schema.numeric(1, 0, 1, classes=2, private_edges=private_edges)
-    graph = Graph.from_edges(PATH, 3, features=np.ones((3, 1)), labels=[0, 1, 0], schema=schema)
-    public = graph.without_private()
-    assert (public.features, public.labels, public.schema, public.num_edges) == (None, None, schema, edges)
+def test_require_returns_the_fields_or_says_what_is_missing_and_how_to_add_it():
+    labels, features = np.array([0, 1, 0]), np.ones((3, 1), np.float32)
+    graph = Graph.from_edges(PATH, 3, features=features, labels=labels)
+    assert graph.require("labels", "features", owner="LPGNN") == (graph.labels, graph.features)
+    with pytest.raises(InvalidData) as caught:
+        graph.require("features", "schema", "labels", "split", owner="LPGNN")
+    assert str(caught.value) == (
+        "LPGNN needs features, a schema, labels and a split; this graph has no schema and no split. "
+        "Use from_pyg(data, schema=...) and split_nodes."
+    )
+    with pytest.raises(InvalidData, match=r"this graph has no features. Use Graph.replace\(features=\.\.\.\)\."):
+        Graph.from_edges(PATH, 3).require("features", owner="group_columns")
 
 
 @settings(deadline=None)

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privet.data import Graph, Schema, Split
+from privet.data import Graph, Schema, Split, load
 from privet.data.interop import from_networkx, from_pyg, load_pyg, to_networkx, to_pyg
 from privet.errors import InvalidData, InvalidParameter
 
@@ -94,10 +94,39 @@ def test_pyg_masks_and_fields_have_pyg_s_names():
     assert (data.num_nodes, data.num_features, data.is_undirected()) == (3, 2, True)
 
 
-@pytest.mark.parametrize(("edges", "directed"), [([[0, 1], [1, 0]], False), ([[0, 1], [1, 2]], True)])
-def test_pyg_direction_is_what_the_edges_say(edges, directed):
-    graph = from_pyg(Data(edge_index=torch.tensor(edges), num_nodes=3))
-    assert graph.directed is directed
+def listed(edges, **fields):
+    return Data(edge_index=torch.tensor(edges), num_nodes=3, **fields)
+
+
+def test_pyg_edges_listed_in_both_directions_are_undirected_without_a_warning():
+    graph = from_pyg(listed([[0, 1], [1, 0]]))
+    assert (graph.directed, graph.edges.tolist()) == (False, [[0], [1]])
+
+
+@pytest.mark.parametrize(("edges", "told"), [([[0, 2], [1, 1]], "2 of 2"), ([[0, 1, 1], [1, 0, 2]], "1 of 3")])
+def test_pyg_edges_listed_in_one_direction_are_taken_in_both_with_a_warning(edges, told):
+    with pytest.warns(UserWarning, match=f"{told} edges .* directed=False .* directed=True") as caught:
+        graph = from_pyg(listed(edges))
+    assert caught[0].filename == __file__
+    assert (graph.directed, graph.edges.tolist()) == (False, [[0, 1], [1, 2]])
+
+
+def test_pyg_direction_can_be_chosen():
+    once = listed([[0, 2], [1, 1]], edge_weight=torch.tensor([0.5, 2.0]))
+    kept = from_pyg(once, directed=True)
+    assert (kept.directed, kept.edges.tolist()) == (True, [[0, 2], [1, 1]])
+    both = from_pyg(once, directed=False)  # a warning would be an error here
+    assert both.adjacency.toarray().tolist() == [[0, 0.5, 0], [0.5, 0, 2], [0, 2, 0]]
+
+
+def test_pyg_edges_of_different_weights_in_the_two_directions_are_refused():
+    data = listed([[1, 0, 1], [2, 1, 0]], edge_weight=torch.tensor([1.0, 1.0, 2.0]))
+    for directed in (None, False):
+        with pytest.raises(InvalidData, match=r"between nodes 0 and 1 have different weights.* directed=True"):
+            from_pyg(data, directed=directed)
+    assert from_pyg(data, directed=True).num_edges == 3
+    with pytest.raises(InvalidData, match="finite and above 0"):
+        from_pyg(listed([[0], [1]], edge_weight=torch.tensor([-1.0])))
 
 
 def test_pyg_labels_in_one_column_are_read():
@@ -125,11 +154,6 @@ def two_edges(**fields):
 def test_bad_pyg_data_is_refused(data, message):
     with pytest.raises(InvalidData, match=message):
         from_pyg(data)
-
-
-def test_an_asymmetric_pyg_graph_declared_undirected_is_refused():
-    with pytest.raises(InvalidData, match="no entry mirroring row 0, column 1"):
-        from_pyg(Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2), directed=False)
 
 
 def test_networkx_nodes_of_any_name_are_numbered_in_order():
@@ -164,8 +188,10 @@ def test_pyg_datasets_load_by_name(monkeypatch, tmp_path):
             return two_edges(y=torch.tensor([index, len(self.name)]))
 
     monkeypatch.setattr(datasets, "Planetoid", Planetoid)
-    assert load_pyg("pyg:Cora", tmp_path).labels.tolist() == [0, 4]
     assert load_pyg("PubMed", tmp_path).labels.tolist() == [0, 6]
+    assert load("pyg:Cora", tmp_path).labels.tolist() == [0, 4]
+    monkeypatch.setenv("PRIVET_DATA", str(tmp_path))
+    assert load("pyg:Cora").labels.tolist() == [0, 4]
 
 
 def test_without_a_network_one_sentence_says_so(monkeypatch, tmp_path):
@@ -173,7 +199,7 @@ def test_without_a_network_one_sentence_says_so(monkeypatch, tmp_path):
         raise OSError("Name or service not known")
 
     monkeypatch.setattr(datasets, "Planetoid", fail)
-    with pytest.raises(InvalidData, match=r"'Cora' must be .* downloadable .*Name or service not known"):
+    with pytest.raises(InvalidData, match=r"could not load the dataset 'Cora' .*Name or service not known.* network"):
         load_pyg("Cora", tmp_path)
 
 

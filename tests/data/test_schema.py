@@ -93,3 +93,11 @@ def test_equal_schemas_have_equal_json() -> None:
 
 def test_numpy_integers_are_integers() -> None:
     assert Schema.categorical(np.array([2, 3])).categories == (2, 3)
+
+
+def test_repr_is_one_short_line():
+    assert repr(Schema.numeric(1433, 0, 1, classes=7)) == "Schema(1433 features in [0, 1], 7 classes)"
+    assert repr(Schema((), private_edges=True)) == "Schema(no features, no labels, private edges)"
+    mixed = Schema((Interval(0, 1), Categories(3), *[Interval(-1, 0.5)] * 2, *[Categories(c) for c in range(2, 900)]))
+    described = "1 feature in [0, 1], 1 feature of 3 categories, 2 features in [-1, 0.5], 898 more features"
+    assert repr(mixed) == f"Schema({described}, no labels)"

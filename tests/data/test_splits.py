@@ -1,13 +1,16 @@
+import hashlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privet.data import Graph, Split, label_rate, social_graph, split_edges, split_nodes
+from privet.data import Graph, Split, label_rate, load, social_graph, split_edges, split_nodes
 from privet.errors import InvalidData, InvalidParameter
 
 fractions = st.floats(0, 1)
 seeds = st.integers(0, 2**32)
+DIGESTS = ["c8c6f433459904dd", "e24c29e5cee64c59"]
 
 
 def masks(split):
@@ -42,9 +45,21 @@ def test_every_node_is_equally_likely_in_training():
     assert np.abs(counts / 2000 - 0.5).max() < np.sqrt(np.log(2 * 20 / 1e-6) / (2 * 2000))
 
 
-def test_unlabelled_nodes_are_in_no_part():
-    graph = Graph.from_edges([[0], [1]], 4, labels=[0, -1, 1, -1])
-    assert masks(split_nodes(graph, seed=0)).any(axis=0).tolist() == [True, False, True, False]
+def test_a_split_does_not_depend_on_labels():
+    graph = social_graph(2000, seed=0)
+    everybody = masks(split_nodes(graph, seed=0))
+    labels = graph.labels.copy()
+    labels[7] = -1
+    assert np.array_equal(masks(split_nodes(graph.replace(labels=labels), seed=0)), everybody)
+    assert np.array_equal(masks(split_nodes(graph.replace(labels=None), seed=0)), everybody)
+    assert np.array_equal(masks(split_nodes(2000, seed=0)), everybody)
+
+
+def test_the_split_of_a_labelled_graph_is_that_of_earlier_versions(data_root):
+    # Digests of the masks were noted when only labelled nodes were permuted; on a labelled graph nothing may change.
+    graph = load("cora", data_root)
+    digests = [hashlib.sha256(masks(split_nodes(graph, seed=seed))).hexdigest()[:16] for seed in (0, 1)]
+    assert digests == DIGESTS
 
 
 @settings(deadline=None)
@@ -74,7 +89,7 @@ def test_edges_are_split_with_as_many_non_edges(graph, validation, test, seed):
     nodes = graph.num_nodes
     pairs = {(u, v) for u in range(nodes) for v in range(nodes) if (u != v if graph.directed else u < v)}
     if 2 * len(edges) > len(pairs):
-        with pytest.raises(InvalidData, match="sparse enough"):
+        with pytest.raises(InvalidData, match="as many pairs without an edge as edges"):
             split_edges(graph, validation, test, seed=seed)
         return
     split = split_edges(graph, validation, test, seed=seed)

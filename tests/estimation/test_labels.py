@@ -19,10 +19,11 @@ from privet.estimation import (
     Supervision,
     class_posterior,
     corrected_accuracy,
-    forward_correction,
     majority_label,
     overfits,
     propagated_reports,
+    report_loss,
+    report_probabilities,
 )
 from privet.graph import gcn_operator
 from privet.mechanisms import RandomizedResponse, SeededBits
@@ -30,7 +31,6 @@ from privet.mechanisms import RandomizedResponse, SeededBits
 GRAPH = social_graph(60, classes=3, average_degree=4, seed=1)
 OPERATOR = gcn_operator(GRAPH, self_loops=False)
 RESPONSE = RandomizedResponse(epsilon=1.0, classes=3)
-TRANSITION = torch.from_numpy(RESPONSE.transition).float()
 
 
 def dense_operator() -> np.ndarray:
@@ -59,7 +59,7 @@ def test_propagated_reports_are_those_of_the_dense_matrix(seed: int, hops: int) 
 def test_a_strange_report_is_named(label: int) -> None:
     reported = torch.zeros(GRAPH.num_nodes, dtype=torch.int64)
     reported[7] = label
-    with pytest.raises(InvalidData, match=rf"\[0, 3\)\. Got {label} in row 7"):
+    with pytest.raises(InvalidData, match=f"from 0 to 2. Got {label} in row 7"):
         propagated_reports(reported, 3, OPERATOR, 1)
 
 
@@ -87,12 +87,46 @@ def test_evidence_must_be_positive(evidence: float) -> None:
         class_posterior(torch.ones(1, 2), 1.0, evidence)
 
 
-def test_forward_correction_is_the_distribution_of_the_reports() -> None:
+def test_predicted_reports_have_the_distribution_of_the_reports() -> None:
     """False-alarm rate below 1e-4: five deviations of three frequencies of 200,000 draws."""
     labels = np.repeat([0, 1, 2], [100_000, 60_000, 40_000])
     reports = RESPONSE.perturb(labels, SeededBits(3)).symbols[:, 0]
-    expected = forward_correction(torch.tensor([[0.5, 0.3, 0.2]]), TRANSITION)[0].numpy()
+    expected = report_probabilities(torch.tensor([[0.5, 0.3, 0.2]]).log(), RESPONSE)[0].numpy()
     assert np.abs(np.bincount(reports, minlength=3) / len(labels) - expected).max() < 5 * math.sqrt(0.25 / len(labels))
+
+
+def test_the_loss_of_reports_is_their_negative_log_likelihood() -> None:
+    logits, reports = some_logits(), some_reports(1).clamp(min=0)
+    for response, transition in ((None, np.eye(3)), (RESPONSE, RESPONSE.transition)):
+        chances = logits.double().softmax(1).numpy() @ transition
+        expected = -np.log(chances[np.arange(len(reports)), reports.numpy()]).mean()
+        np.testing.assert_allclose(report_loss(logits, reports, response).item(), expected, rtol=1e-6)
+
+
+def test_the_loss_of_an_impossible_report_is_finite() -> None:
+    sure = torch.tensor([[200.0, 0.0]], requires_grad=True)
+    loss = report_loss(sure, torch.tensor([1]), RandomizedResponse(epsilon=29.0, classes=2))
+    loss.backward()
+    assert torch.isfinite(loss)
+    assert torch.isfinite(sure.grad).all()
+
+
+def test_the_loss_of_reports_is_least_at_the_truth() -> None:
+    """The corrected loss has its minimum at the true distribution; the loss of reports taken for labels does not."""
+    truth = torch.tensor([[0.6, 0.3, 0.1]])
+    labels = np.repeat([0, 1, 2], [60_000, 30_000, 10_000])
+    reports = torch.from_numpy(RESPONSE.perturb(labels, SeededBits(3)).symbols[:, 0]).long()
+    logits = torch.zeros(1, 3, requires_grad=True)
+    optimizer = torch.optim.LBFGS([logits], max_iter=50)
+
+    def step() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = report_loss(logits.expand(len(reports), 3), reports, RESPONSE)
+        loss.backward()
+        return loss
+
+    optimizer.step(step)
+    torch.testing.assert_close(logits.softmax(1), truth, atol=0.02, rtol=0)
 
 
 def test_corrected_accuracy_is_unbiased() -> None:
@@ -160,6 +194,7 @@ def test_noisy_validation_uses_corrected_likelihood_and_the_guard() -> None:
     seen, train, validation = nodes()
     labels = PosteriorLabels(seen, train, validation, RESPONSE, some_logits(8).softmax(1))
     logits = some_logits()
-    expected = -(logits.softmax(1) @ TRANSITION).log()[validation, seen[validation]].mean()
+    transition = torch.from_numpy(RESPONSE.transition).float()
+    expected = -(logits.softmax(1) @ transition).log()[validation, seen[validation]].mean()
     torch.testing.assert_close(labels.validation_loss(logits), expected)
     assert labels.validation_loss(10.0 * one_hot(seen, 3).float()) == math.inf

@@ -70,5 +70,5 @@ def test_proportions_of_private_labels_are_unbiased() -> None:
 def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidData, match=r"clusters must be one for each of 3 nodes. Got shape \(2,\) instead"):
         LabelProportions.estimate(np.zeros(2, dtype=np.int64), np.zeros(3, dtype=np.int64), 2)
-    with pytest.raises(InvalidData, match="known of at least one node"):
+    with pytest.raises(InvalidData, match="reported class of at least one node"):
         LabelProportions.estimate(np.zeros(2, dtype=np.int64), np.full(2, -1), 2)

@@ -82,8 +82,13 @@ def test_rates_are_as_stated() -> None:
     adjacency = sp.csr_array((np.ones(len(rows), np.float32), (rows, columns)), shape=(7, 7))
     adjacency.sort_indices()
     members = np.array([1, 1, 1, 1, 0, 0, 0], bool)
-    open_nodes = np.array([0, 0, 0, 0, 1, 0, 0], bool)
-    sampler, bits, q, rounds = SubgraphSampler(adjacency, members, 0.3, 1.0, open_nodes), SeededBits(7), 0.3, 20_000
+    unprotected_nodes = np.array([0, 0, 0, 0, 1, 0, 0], bool)
+    sampler, bits, q, rounds = (
+        SubgraphSampler(adjacency, members, 0.3, 1.0, unprotected_nodes),
+        SeededBits(7),
+        0.3,
+        20_000,
+    )
     batches = [picked_by(sampler.draw(bits)) for _ in range(rounds)]
     for node in range(4):
         assert stats.binomtest(sum(node in b for b in batches), rounds, q).pvalue > ALARM
@@ -148,11 +153,13 @@ def test_few_neighbours_draws_uniformly() -> None:
 @pytest.mark.parametrize(
     ("changes", "name"),
     [({"rate": 0.0}, "rate"), ({"rate": 1.1}, "rate"), ({"multiplier": -1.0}, "multiplier"),
-     ({"multiplier": float("nan")}, "multiplier"), ({"open_nodes": np.ones(3, bool)}, "open_nodes")],
+     ({"multiplier": float("nan")}, "multiplier")],
 )  # fmt: skip
 def test_bad_parameters_in_one_sentence(changes: dict, name: str) -> None:
     settings = {"adjacency": sp.csr_array((3, 3)), "members": np.ones(3, bool), "rate": 0.5, **changes}
     with pytest.raises(InvalidParameter, match=f"The '{name}' parameter of SubgraphSampler must be"):
         SubgraphSampler(**settings)
+    with pytest.raises(InvalidParameter, match="Node 0 is in both members and unprotected_nodes"):
+        SubgraphSampler(**{**settings, "rate": 0.5, "multiplier": 1.0, "unprotected_nodes": np.ones(3, bool)})
     with pytest.raises(InvalidParameter, match="The 'most' parameter"):
         few_neighbours(settings["adjacency"], -1, SeededBits(0))

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from privet.errors import InvalidData
-from privet.models import Edges, GCNLayer, WeightedEdges
+from privet.models import Edges, WeightedEdges
+from privet.models.backbones.gcn import GCNLayer
 
 NODES = 6
 pair_lists = st.lists(st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1)), max_size=20)

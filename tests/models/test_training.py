@@ -11,10 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData
 from privet.graph import LazyFeatures
 from privet.models import GNN, TrainingResult, TrainingSettings, accuracy, seeded, train
-from privet.models.backbone import Backbone
 
 
 class Point(nn.Module):
@@ -45,7 +44,7 @@ def two_blocks(seed: int = 0) -> tuple[sp.csr_array, LazyFeatures, Tensor, Tenso
     return sp.csr_array((upper | upper.T) * 1.0), lazy, torch.from_numpy(labels), order[:100], order[100:]
 
 
-def fit(backbone: Backbone, seed: int = 1, **options: object) -> tuple[GNN, TrainingResult, float]:
+def fit(backbone: str, seed: int = 1, **options: object) -> tuple[GNN, TrainingResult, float]:
     adjacency, x, labels, training, others = two_blocks()
     with seeded(seed):
         model = GNN(30, 16, 2, backbone=backbone, **options)
@@ -60,7 +59,7 @@ def fit(backbone: Backbone, seed: int = 1, **options: object) -> tuple[GNN, Trai
 
 
 @pytest.mark.parametrize("backbone", ["gat", "gcn", "gin", "sage"])
-def test_learns_two_blocks(backbone: Backbone) -> None:
+def test_learns_two_blocks(backbone: str) -> None:
     _, result, test_accuracy = fit(backbone, dropout=0.2, batch_norm=True)
     assert result.losses[-1] < result.losses[0] / 2
     assert result.best_score > 0.9
@@ -237,19 +236,3 @@ def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str
     result = train(Point(), upwards, lambda m: float(m.x), counting(progress=True))
     assert result.epochs == 20
     assert capsys.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"max_epochs": 0}, r"'max_epochs' parameter of TrainingSettings must be at least 1\. Got 0"),
-        ({"learning_rate": 0.0}, r"'learning_rate' .* a finite number above 0\. Got 0\.0"),
-        ({"weight_decay": float("nan")}, r"'weight_decay' .* a finite number of at least 0\. Got nan"),
-        ({"direction": "up"}, r"'direction' .* max or min\. Got up"),
-        ({"patience": 0}, r"'patience' .* None or at least 1\. Got 0"),
-        ({"max_grad_norm": -1.0}, r"'max_grad_norm' .* None or above 0\. Got -1\.0"),
-    ],
-)
-def test_settings_are_checked(changes: dict[str, object], message: str) -> None:
-    with pytest.raises(InvalidParameter, match=message):
-        TrainingSettings(**changes)

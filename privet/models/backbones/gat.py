@@ -1,28 +1,39 @@
-"""Graph attention over CSR edges, with a lazy or dense first layer."""
+"""GAT: attention over a node and its neighbours, on CSR edges."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 
+from privet.graph import mean_operator
+from privet.graph.operators import GraphLike
+from privet.models.backbones._base import Backbone, Features
 from privet.models.edges import Edges
-from privet.models.layers import Features
 
-__all__ = ["GATLayer"]
+__all__ = ["GAT", "GATLayer"]
 
 
 class GATLayer(nn.Module):
-    """Σ_j α_ij H_j + b with H = X Wᵀ and α_ij = softmax over j of leaky_relu(a_dst · H_i + a_src · H_j), a head.
+    """For each head Σ_j α_ij H_j + b with H = X Wᵀ and α_ij = softmax over j of leaky_relu(a_dst · H_i + a_src · H_j).
 
-    The edges include each node's edge to itself (``Edges`` of a self-looped operator). Heads are concatenated,
-    or averaged if not ``concat``. Parameters have the names and shapes of PyG's GATConv.
+    The edges include each node's edge to itself (``Edges`` of a self-looped operator). Parameters have the names and
+    shapes of PyG's GATConv, so that a ``state_dict`` goes from one to the other.
 
     The softmax is never formed. With e_ij the scores, m_i = max_j e_ij and w_ij = exp(e_ij - m_i), the output is
     (Σ_j w_ij H_j) / (Σ_j w_ij): one sparse product of w with the columns [H, 1]. As leaky_relu rises,
     m_i = leaky_relu(a_dst · H_i + max_j a_src · H_j) holds exactly in floating point, so that the largest w_ij of
     a row is 1, nothing overflows and the denominator is at least 1. m_i cancels, so it takes no gradient.
-    Memory beyond X and H is a few vectors of E numbers a head.
+    Memory beyond X and H is a few vectors of E numbers for each head.
+
+    Args:
+        in_channels: The number of input columns.
+        out_channels: The number of output columns of one head.
+        heads: The number of attention heads.
+        concat: True if the heads' outputs are put side by side, False if they are averaged.
+        negative_slope: The slope of leaky_relu below 0.
     """
 
     def __init__(
@@ -60,3 +71,18 @@ class GATLayer(nn.Module):
 
     def _score(self, sums: Tensor) -> Tensor:
         return leaky_relu(sums, self.negative_slope)
+
+
+class GAT(Backbone):
+    """Graph attention (Veličković et al., 2018), with self-loops; heads are concatenated."""
+
+    name: ClassVar[str] = "gat"
+    has_heads: ClassVar[bool] = True
+
+    @staticmethod
+    def operator(graph: GraphLike) -> Edges:
+        return Edges.from_csr(mean_operator(graph, self_loops=True).matrix)
+
+    @staticmethod
+    def layer(in_channels: int, out_channels: int, *, heads: int = 1) -> GATLayer:
+        return GATLayer(in_channels, out_channels // heads, heads=heads)

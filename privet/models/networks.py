@@ -1,4 +1,4 @@
-"""The networks that every system trains: a stack of graph layers, and a perceptron for comparison."""
+"""The networks that systems train: a stack of graph layers, and a perceptron that knows no graph."""
 
 from __future__ import annotations
 
@@ -8,45 +8,27 @@ from typing import Literal, TypeAlias, get_args
 from torch import Tensor, nn
 
 from privet.errors import InvalidParameter
-from privet.graph import Operator, gcn_operator, mean_operator, sum_operator
 from privet.graph.operators import GraphLike
-from privet.models.edges import Edges, WeightedEdges
-from privet.models.gat import GATLayer
-from privet.models.layers import Features, GCNLayer, GINLayer, SAGELayer
+from privet.models.backbones import Features, Propagation, check_backbone
 from privet.models.sharing import shared
 
-__all__ = ["GNN", "MLP", "Activation", "Backbone", "Propagation", "backbone_operator"]
+__all__ = ["GNN", "MLP", "Activation"]
 
 Activation: TypeAlias = Literal["elu", "relu", "selu"]
-Backbone: TypeAlias = Literal["gat", "gcn", "gin", "sage"]
-Propagation: TypeAlias = Operator | Edges | WeightedEdges
 
 _ACTIVATIONS: dict[str, type[nn.Module]] = {"elu": nn.ELU, "relu": nn.ReLU, "selu": nn.SELU}
 
 
-def backbone_operator(graph: GraphLike, backbone: Backbone) -> Propagation:
-    """What a backbone propagates with, to be made once a graph: GCN and GAT with self-loops, SAGE and GIN without."""
-    _check_choice(backbone, Backbone, "backbone", "backbone_operator")
-    match backbone:
-        case "gcn":
-            return gcn_operator(graph, self_loops=True)
-        case "sage":
-            return mean_operator(graph, self_loops=False)
-        case "gin":
-            return sum_operator(graph)
-        case "gat":
-            return Edges.from_csr(mean_operator(graph, self_loops=True).matrix)
-
-
 class _Stack(nn.Module):
-    """Layers with normalisation, activation and dropout between them: what GNN and MLP have in common."""
+    """Layers with normalisation, activation and dropout between them, as GNN and MLP both have them."""
 
     def __init__(
         self, layers: list[nn.Module], hidden_channels: int, activation: Activation, dropout: float, batch_norm: bool
     ) -> None:
         super().__init__()
         owner = type(self).__name__
-        _check_choice(activation, Activation, "activation", owner)
+        if activation not in get_args(Activation):
+            raise InvalidParameter("activation", owner, f"one of {', '.join(get_args(Activation))}", activation)
         if not 0 <= dropout < 1:
             raise InvalidParameter("dropout", owner, "at least 0 and below 1", dropout)
         self.layers = nn.ModuleList(layers)
@@ -58,7 +40,7 @@ class _Stack(nn.Module):
 
     @property
     def _same_in_training(self) -> bool:
-        """Whether training and evaluation compute the same function of the weights."""
+        """True if training and evaluation compute the same function of the weights."""
         return self.dropout.p == 0 and not any(isinstance(norm, nn.BatchNorm1d) for norm in self.norms)
 
     def _hidden(self, x: Features, *graph: Propagation) -> Features:
@@ -80,7 +62,16 @@ class _Stack(nn.Module):
 class GNN(_Stack):
     """H_0 = X, H_l = dropout(activation(norm(layer_l(H_(l-1), A)))); the last layer's output is returned as it is.
 
-    ``operator`` makes what ``forward`` propagates with, once a graph. ``heads`` splits the hidden channels of a GAT.
+    Args:
+        in_channels: The number of feature columns.
+        hidden_channels: The width of the hidden layers.
+        out_channels: The number of output columns.
+        backbone: The name of the graph layer, one of ``privet.models.BACKBONES``.
+        num_layers: The number of graph layers.
+        activation: The function between the layers.
+        dropout: The share of hidden values that a training step sets to 0.
+        batch_norm: True to normalise hidden columns by the batch's mean and deviation.
+        heads: The number of attention heads that share the hidden channels, for a backbone that has heads.
     """
 
     def __init__(
@@ -89,35 +80,50 @@ class GNN(_Stack):
         hidden_channels: int,
         out_channels: int,
         *,
-        backbone: Backbone = "gcn",
+        backbone: str = "gcn",
         num_layers: int = 2,
         activation: Activation = "selu",
         dropout: float = 0.0,
         batch_norm: bool = False,
         heads: int = 1,
     ) -> None:
-        _check_choice(backbone, Backbone, "backbone", "GNN")
+        kind = check_backbone(backbone, "GNN")
         widths = _widths("GNN", in_channels, hidden_channels, out_channels, num_layers)
-        if heads < 1 or hidden_channels % heads or (heads > 1 and backbone != "gat"):
-            raise InvalidParameter("heads", "GNN", "a divisor of hidden_channels, and 1 unless a GAT", heads)
-        layers = [_layer(backbone, *width, heads=heads) for width in widths[:-1]]
-        super().__init__([*layers, _layer(backbone, *widths[-1])], hidden_channels, activation, dropout, batch_norm)
-        self.backbone: Backbone = backbone
+        if heads < 1 or hidden_channels % heads or (heads > 1 and not kind.has_heads):
+            expected = "a divisor of hidden_channels" if kind.has_heads else f"1: a {kind.name} layer has no heads"
+            raise InvalidParameter("heads", "GNN", expected, heads)
+        layers = [kind.layer(*width, heads=heads) for width in widths[:-1]]
+        super().__init__([*layers, kind.layer(*widths[-1])], hidden_channels, activation, dropout, batch_norm)
+        self.backbone = kind.name
 
     def operator(self, graph: GraphLike) -> Propagation:
-        """What ``forward`` takes beside the features; make it once a graph."""
-        return backbone_operator(graph, self.backbone)
+        """Make what ``forward`` propagates with, once for each graph.
+
+        Args:
+            graph: A graph or a square sparse adjacency matrix.
+        """
+        return check_backbone(self.backbone, "GNN").operator(graph)
 
     def forward(self, x: Features, operator: Propagation) -> Tensor:
         return self._forward(x, operator)
 
     def embed(self, x: Features, operator: Propagation) -> Features:
-        """The last hidden layer (``x`` itself in a network of one layer)."""
+        """Return the last hidden layer (``x`` itself in a network of one layer)."""
         return self._hidden(x, operator)
 
 
 class MLP(_Stack):
-    """The same stack with linear layers and no graph."""
+    """The same stack with linear layers and no graph.
+
+    Args:
+        in_channels: The number of feature columns.
+        hidden_channels: The width of the hidden layers.
+        out_channels: The number of output columns.
+        num_layers: The number of linear layers.
+        activation: The function between the layers.
+        dropout: The share of hidden values that a training step sets to 0.
+        batch_norm: True to normalise hidden columns by the batch's mean and deviation.
+    """
 
     def __init__(
         self,
@@ -137,27 +143,15 @@ class MLP(_Stack):
         return self._forward(x)
 
     def embed(self, x: Features) -> Features:
-        """The last hidden layer (``x`` itself in a network of one layer)."""
+        """Return the last hidden layer (``x`` itself in a network of one layer)."""
         return self._hidden(x)
 
 
 class _Linear(nn.Linear):
-    """X Wᵀ + b for lazy X too."""
+    """A linear layer X Wᵀ + b that takes lazy X too."""
 
     def forward(self, x: Features) -> Tensor:
         return super().forward(x) if isinstance(x, Tensor) else x @ self.weight.T + self.bias
-
-
-def _layer(backbone: Backbone, in_channels: int, out_channels: int, heads: int = 1) -> nn.Module:
-    match backbone:
-        case "gcn":
-            return GCNLayer(in_channels, out_channels)
-        case "sage":
-            return SAGELayer(in_channels, out_channels)
-        case "gin":
-            return GINLayer(in_channels, out_channels)
-        case "gat":
-            return GATLayer(in_channels, out_channels // heads, heads=heads)
 
 
 def _widths(owner: str, first: int, hidden: int, last: int, num_layers: int) -> list[tuple[int, int]]:
@@ -167,8 +161,3 @@ def _widths(owner: str, first: int, hidden: int, last: int, num_layers: int) -> 
             raise InvalidParameter(name, owner, "an integer of at least 1", count)
     channels = [first, *[hidden] * (num_layers - 1), last]
     return list(pairwise(channels))
-
-
-def _check_choice(value: str, choices: object, name: str, owner: str) -> None:
-    if value not in get_args(choices):
-        raise InvalidParameter(name, owner, f"one of {', '.join(get_args(choices))}", value)
