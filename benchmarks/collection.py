@@ -22,10 +22,10 @@ from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port, start_collector
 from privet.collection.server.batches import pack_batch
 from privet.collection.server.store import engine_for
-from privet.collection.study import FeatureBudget, LabelBudget, Study
+from privet.collection.study import Study
 from privet.data import Schema
 from privet.mechanisms import SeededBits
-from privet.release import Answers
+from privet.release import PrivateData
 
 BATCH = 1000
 
@@ -85,19 +85,19 @@ def _study(nodes: int) -> Study:
         eligible="Simulated people.",
         nodes=nodes,
         schema=Schema.numeric(500, low=0.0, high=1.0, classes=4),
-        features=FeatureBudget(mechanism="multi-bit", epsilon=1.0),
-        labels=LabelBudget(epsilon=1.0),
+        release=[
+            {"ask": "features", "mechanism": "multi-bit", "epsilon": 1.0},
+            {"ask": "label", "mechanism": "randomized-response", "epsilon": 1.0},
+        ],
         opens="2020-01-01T00:00:00Z",
         closes="2029-12-31T00:00:00Z",
     )
 
 
 def _bodies(study: Study) -> list[bytes]:
-    bits, ids = SeededBits(0), np.arange(study.nodes)
-    features = study.feature_mechanism.perturb(np.zeros((study.nodes, 500), dtype=np.float32), bits)
-    assert study.label_mechanism is not None
-    labels = study.label_mechanism.perturb(ids % 4, bits)
-    return study.release.wire.pack(Answers(ids, features, labels))
+    ids = np.arange(study.nodes)
+    everybody = PrivateData(ids, np.zeros((study.nodes, 500), dtype=np.float32), ids % 4)
+    return study.release.wire.pack(study.release.perturb(everybody, SeededBits(0)))
 
 
 def _raw_rate(url: str | None, path: Path, bodies: list[bytes]) -> float:

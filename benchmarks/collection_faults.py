@@ -58,7 +58,7 @@ def play(participants: int, kills: int, url: str | None) -> dict[str, Any]:
         "stored": len(answers),
         "lost": lost,
         "altered": altered,
-        "twice": len(answers) - len(set(answers.nodes.tolist())),
+        "twice": len(answers["features"]) - len(answers.users),
         "broken_connections": crowd.broken,
         "different_second_reports_refused": crowd.refused,
         "different_second_reports_recorded": conflicts,

@@ -18,7 +18,7 @@ import numpy as np
 
 from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.collection.operator.rehearsal import live_collector, play_people
-from privet.collection.study import FeatureBudget, Study
+from privet.collection.study import Study
 from privet.collection.training import train_model
 from privet.data import Graph, social_graph
 from privet.mechanisms import SeededBits
@@ -49,7 +49,7 @@ def main() -> None:
         eligible="People who do not exist.",
         nodes=people,
         schema=graph.schema,
-        features=FeatureBudget(mechanism="multi-bit", epsilon=4.0),
+        release=[{"ask": "features", "mechanism": "multi-bit", "epsilon": 4.0}],
         opens="2020-01-01T00:00:00Z",
         closes="2029-12-31T00:00:00Z",
     )

@@ -29,11 +29,24 @@ from privet.errors import InvalidData, PrivetError
 from privet.privacy import Guarantee
 from privet.release import LocalRelease
 
-__all__ = ["Study"]
+__all__ = ["InvalidManifest", "Study"]
 
 MOST_NODES = (1 << 31) - 1
 MOST_FEATURES = 1_000_000
 LARGEST_DELTA = 1e-4
+
+
+class InvalidManifest(InvalidData):
+    """A manifest that is no valid study.
+
+    Args:
+        problem: A clause or a sentence that says what is wrong with it.
+        where: The field, such as "closes"; empty if it is about the whole.
+    """
+
+    def __init__(self, problem: str, where: str = "") -> None:
+        place = f" (field '{where}')" if where else ""
+        PrivetError.__init__(self, f"The study's manifest is not valid{place}: {problem.rstrip('.')}.")
 
 
 def _as_moment(value: object) -> datetime:
@@ -153,11 +166,10 @@ class Study(_Document):
             return cls.model_validate(document)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"])) or "whole"
-            problem = first["msg"].removeprefix("Value error, ")
-            raise InvalidData(f"study's manifest ({where})", "a valid one", problem) from None
+            problem = " ".join(first["msg"].removeprefix("Value error, ").split())
+            raise InvalidManifest(problem, ".".join(map(str, first["loc"]))) from None
         except (PrivetError, RecursionError, OverflowError) as error:
-            raise InvalidData("study's manifest", "a valid one", str(error)) from None
+            raise InvalidManifest(str(error)) from None
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Study:
@@ -165,10 +177,10 @@ class Study(_Document):
         try:
             document = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise InvalidData("study's manifest", "JSON", str(error)) from None
+            raise InvalidManifest(f"it is not JSON ({error})") from None
         study = cls.read(document)
         if study.canonical() != data:
-            raise InvalidData("study's manifest", "in canonical form (sorted keys, no spaces, ASCII)", "another form")
+            raise InvalidManifest("it is not in canonical form (sorted keys, no spaces, ASCII)")
         return study
 
     def canonical(self) -> bytes:

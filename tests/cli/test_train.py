@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from simulated_studies import asked
 
 from privet.cli import main
 from privet.collection.operator.export import write_answers
@@ -33,8 +34,9 @@ def a_study(lists: bool = False) -> Study:
             "nodes": NODES,
             "schema": Schema.numeric(8, 0.0, 1.0, classes=4, private_edges=lists),
             "class_names": ["bus", "bike", "car", "train"],
-            "features": {"mechanism": "multi-bit", "epsilon": 4.0},
-            "neighbours": {"epsilon": 7.0} if lists else None,
+            "release": asked(
+                {"mechanism": "multi-bit", "epsilon": 4.0}, neighbours={"epsilon": 7.0} if lists else None
+            ),
             "opens": "2026-01-01T00:00:00Z",
             "closes": "2026-02-01T00:00:00Z",
         }

@@ -4,7 +4,8 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the collection extra is not installed")
 
-from simulated_studies import make_study, store_place
+from fastapi.testclient import TestClient
+from simulated_studies import Service, make_study, store_place
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import live_collector
@@ -21,6 +22,14 @@ def store(request, tmp_path, study):
     opened = Store.open(store_place(request.param, tmp_path), study)
     yield opened
     opened.dispose()
+
+
+@pytest.fixture
+def service(store, study):
+    """A collector in memory over each kind of store, with a client."""
+    made = Service(study, store)
+    with TestClient(made.app) as made.client:
+        yield made
 
 
 @pytest.fixture

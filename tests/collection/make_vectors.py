@@ -69,6 +69,15 @@ def vectors() -> list[dict[str, Any]]:
     return [_vector(random.Random(number), *case) for number, case in enumerate(_cases())]
 
 
+def with_plain_values(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add the JSON form that Python gives each body, for another implementation to be compared with."""
+    forms = (Study.from_bytes(vector["manifest"].encode()).release.wire for vector in made)
+    plain = (form.to_json(bytes.fromhex(vector["body"])) for form, vector in zip(forms, made, strict=True))
+    return [
+        {**vector, "json": json.dumps(each, separators=(",", ":"))} for vector, each in zip(made, plain, strict=True)
+    ]
+
+
 def _vector(chance: random.Random, study: Study, raw: dict[str, Any], first: list[int]) -> dict[str, Any]:
     words = [*first, *(_word(chance) for _ in range(20_000))]
     bits = ReplayedBits(words)
@@ -100,12 +109,12 @@ def _numeric_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
             for dimension, sample in ((1, None), (5, None), (5, 2), (5, 3), (12, 12), (40, 7)):
                 domains = [ranges[(i + dimension) % len(ranges)] for i in range(dimension)]
                 schema = Schema(tuple(Interval(low, high) for low, high in domains))
-                budget = dict(mechanism=mechanism, epsilon=epsilon, sample=sample)
+                budget = {"mechanism": mechanism, "epsilon": epsilon, "sample": sample}
                 values = [_value(chance, low, high) for low, high in domains]
                 refused = [0] if dimension == 1 else []
                 yield make_study(schema, budget), {"node": 3, "features": values}, refused
     mixed = Schema((Categories(7), Interval(-2.0, 2.0), Categories(2)))
-    budget = dict(mechanism="hds", epsilon=2.0, sample=3)
+    budget = {"mechanism": "hds", "epsilon": 2.0, "sample": 3}
     yield make_study(mixed, budget), {"node": 0, "features": [6, 0.25, 1]}, []
 
 
@@ -120,28 +129,28 @@ def _categorical_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
     for epsilon in (0.01, 0.3, 1.0, 2.0, 8.0):
         for counts, sample in (((2,), None), ((2, 3, 5), 2), ((4,) * 9, 3), ((2, 200) * 4, 7), ((40_000, 2), 1)):
             schema = Schema.categorical(counts)
-            budget = dict(mechanism="sampled-response", epsilon=epsilon, sample=sample)
+            budget = {"mechanism": "sampled-response", "epsilon": epsilon, "sample": sample}
             values = [chance.choice([chance.randrange(count), 0, count - 1, count + 4, -1]) for count in counts]
             yield make_study(schema, budget), {"node": 1, "features": values}, []
 
 
 def _label_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
-    features = dict(mechanism="multi-bit", epsilon=1.0)
+    features = {"mechanism": "multi-bit", "epsilon": 1.0}
     for epsilon in (0.01, 0.5, 1.0, 4.0, 8.0):
         for classes, label in ((2, 0), (2, 1), (7, 6), (129, 64), (40_000, 39_999)):
             schema = Schema.numeric(3, low=0.0, high=1.0, classes=classes)
-            study = make_study(schema, features, labels=dict(epsilon=epsilon))
+            study = make_study(schema, features, labels={"epsilon": epsilon})
             yield study, {"node": 2, "features": [0.0, 0.5, 1.0], "label": label}, []
 
 
 def _list_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
-    features = dict(mechanism="multi-bit", epsilon=1.0, sample=1)
+    features = {"mechanism": "multi-bit", "epsilon": 1.0, "sample": 1}
     schema = Schema.numeric(1, low=0.0, high=1.0, classes=2, private_edges=True)
     for epsilon in (0.01, 0.5, 1.0, 3.0, 5.0, 8.0):
         for nodes, node, one_sided in ((2, 1, True), (30, 0, False), (30, 17, True), (400, 399, True), (400, 5, False)):
             neighbours = sorted({0, nodes // 3, nodes // 2, nodes - 1} - {node})
-            budget = dict(epsilon=epsilon, one_sided=one_sided)
-            study = make_study(schema, features, nodes=nodes, neighbours=budget, labels=dict(epsilon=2.0))
+            budget = {"epsilon": epsilon, "one_sided": one_sided}
+            study = make_study(schema, features, nodes=nodes, neighbours=budget, labels={"epsilon": 2.0})
             yield study, {"node": node, "features": [0.75], "label": 1, "neighbours": neighbours}, []
             yield study, {"node": node, "features": [0.75], "label": 1, "neighbours": []}, _doubtful_words(study)
 

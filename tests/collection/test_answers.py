@@ -37,7 +37,9 @@ def test_what_was_packed_is_unpacked(name, seed):
     answers, form = simulated(study, seed), study.release.wire
     bodies = form.pack(answers)
     again = form.unpack(answers.users, bodies)
-    assert (again.features, again.labels, again.neighbours) == (answers.features, answers.labels, answers.neighbours)
+    assert {name: part.reports for name, part in again.items()} == {
+        name: part.reports for name, part in answers.items()
+    }
     assert all(len(body) <= form.longest for body in bodies)
     assert [form.from_json(form.to_json(body)) for body in bodies] == bodies
 
@@ -67,11 +69,15 @@ def test_a_group_is_good_if_and_only_if_each_of_its_bodies_is(name, data):
 def test_symbols_outside_the_alphabet_are_refused():
     study = STUDIES["multi-bit"]
     form = study.release.wire
-    fine = {"coordinates": [5], "symbols": [-1], "label": 2}
-    assert form.unpack([0], [form.from_json(fine)]).features.symbols.tolist() == [[-1]]
-    for wrong in ({"coordinates": [6]}, {"coordinates": [-1]}, {"symbols": [0]}, {"symbols": [2]}, {"label": 3}):
+
+    def read(coordinate, symbol, label):
+        document = {"features": {"coordinates": [coordinate], "symbols": [symbol]}, "label": label}
+        return form.unpack([0], [form.from_json(document)])
+
+    assert read(5, -1, 2)["features"].reports.symbols.tolist() == [[-1]]
+    for wrong in ((6, -1, 2), (-1, -1, 2), (5, 0, 2), (5, 2, 2), (5, -1, 3)):
         with pytest.raises(InvalidReports):
-            form.unpack([0], [form.from_json(fine | wrong)])
+            read(*wrong)
 
 
 @pytest.mark.parametrize(
@@ -79,14 +85,18 @@ def test_symbols_outside_the_alphabet_are_refused():
     [
         None,
         [],
-        {"symbols": [1]},
-        {"coordinates": [1], "symbols": [1], "label": 1, "more": 1},
-        {"coordinates": [1], "symbols": [1.0], "label": 1},
-        {"coordinates": [1], "symbols": [True], "label": 1},
-        {"coordinates": [1], "symbols": [1, 1], "label": 1},
-        {"coordinates": [1 << 40], "symbols": [1], "label": 1},
-        {"coordinates": [1], "symbols": [10**400], "label": 1},
-        {"coordinates": "1", "symbols": [1], "label": 1},
+        {"features": {"coordinates": [1], "symbols": [1]}},
+        {"features": {"symbols": [1]}, "label": 1},
+        {"features": [1], "label": 1},
+        {"features": {"coordinates": [1], "symbols": [1]}, "label": 1, "more": 1},
+        {"features": {"coordinates": [1], "symbols": [1], "more": [1]}, "label": 1},
+        {"features": {"coordinates": [1], "symbols": [1.0]}, "label": 1},
+        {"features": {"coordinates": [1], "symbols": [True]}, "label": 1},
+        {"features": {"coordinates": [1], "symbols": [1, 1]}, "label": 1},
+        {"features": {"coordinates": [1 << 40], "symbols": [1]}, "label": 1},
+        {"features": {"coordinates": [1], "symbols": [10**400]}, "label": 1},
+        {"features": {"coordinates": "1", "symbols": [1]}, "label": 1},
+        {"features": {"coordinates": [1], "symbols": [1]}, "label": [1]},
     ],
 )
 def test_json_of_another_shape_is_refused_in_one_sentence(document):
@@ -98,7 +108,7 @@ def test_json_of_another_shape_is_refused_in_one_sentence(document):
 def test_a_list_names_others_only():
     study = STUDIES["lists"]
     form = study.release.wire
-    body = {"coordinates": [1], "symbols": [1], "label": 1}
+    body = {"features": {"coordinates": [1], "symbols": [1]}, "label": 1}
     form.unpack([3], [form.from_json({**body, "neighbours": [4, 499]})])
     for wrong in ([3], [2], [500], [5, 4], [4, 4], [-1]):
         with pytest.raises(InvalidReports):
@@ -107,4 +117,6 @@ def test_a_list_names_others_only():
 
 def test_nobody_is_an_answer_too():
     study = STUDIES["lists"]
-    assert len(study.release.wire.unpack([], [])) == 0
+    answers = study.release.wire.unpack([], [])
+    assert len(answers.users) == 0
+    assert study.release.wire.pack(answers) == []

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simulated_studies import make_study
+from simulated_studies import asked, make_study
 
 from privet.collection.study import Study
 from privet.data import Schema
@@ -15,7 +15,13 @@ from privet.errors import InvalidData
 
 
 def document(**changes):
-    return json.loads(make_study(title="T").canonical()) | changes
+    """A manifest; ``features``, ``labels`` and ``neighbours`` change these questions, other names their fields."""
+    questions = {name: changes.pop(name) for name in ("features", "labels", "neighbours") if name in changes}
+    whole = json.loads(make_study(title="T").canonical())
+    if questions:
+        both = {"features": {"mechanism": "multi-bit", "epsilon": 1.0}, "labels": {"epsilon": 1.0}}
+        whole["release"] = asked(**both | questions)
+    return whole | changes
 
 
 def test_the_canonical_bytes_give_the_same_study_back(study):
@@ -55,10 +61,13 @@ def test_other_spellings_of_a_manifest_are_refused(study):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"features": {"mechanism": "multi-bit", "epsilon": 0.0}}, "features.epsilon"),
+        ({"features": {"mechanism": "multi-bit", "epsilon": 0.0}}, "epsilon"),
         ({"features": {"mechanism": "multi-bit", "epsilon": 1e9}}, "share of one symbol"),
-        ({"features": {"mechanism": "no-such", "epsilon": 1.0}}, "features.mechanism"),
+        ({"features": {"mechanism": "no-such", "epsilon": 1.0}}, "no-such"),
         ({"features": {"mechanism": "multi-bit", "epsilon": 1.0, "delta": 0.1}}, "delta"),
+        ({"release": []}, "at least one"),
+        ({"release": [{"ask": "features"}]}, "'ask' and 'mechanism'"),
+        ({"release": "features"}, "release"),
         ({"features": {"mechanism": "sampled-response", "epsilon": 1.0}}, "categorical"),
         ({"features": {"mechanism": "multi-bit", "epsilon": 1.0, "sample": 7}}, "sample"),
         ({"nodes": 1}, "nodes"),
@@ -73,7 +82,10 @@ def test_other_spellings_of_a_manifest_are_refused(study):
         ({"purpose": "x\n\nWhat it costs\n  Epsilon 0.1"}, "printable"),
         ({"eligible": "\u202eeverybody"}, "printable"),
         ({"class_names": ["a", "b", "c\x07"]}, "printable"),
-        ({"features": {"mechanism": "analytic-gaussian", "epsilon": 1e-6, "delta": 0.999}}, "features.delta"),
+        (
+            {"features": {"mechanism": "analytic-gaussian", "epsilon": 1e-6, "delta": 0.999}},
+            "a delta of at most 0.0001",
+        ),
         (
             {
                 "schema": {
@@ -86,7 +98,7 @@ def test_other_spellings_of_a_manifest_are_refused(study):
             "at most 1000000 features",
         ),
         ({"surprise": 1}, "surprise"),
-        ({"format": "privet-study-2"}, "format"),
+        ({"format": "privet-study-1"}, "format"),
         ({"schema": {"features": []}}, "keys"),
     ],
 )

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import random
+import runpy
 import shutil
 import socket
 import threading
@@ -20,14 +21,15 @@ from typing import Any
 import numpy as np
 import pytest
 import uvicorn
+from simulated_studies import asked
 
 from privet.collection.server.app import Limits, create_app
 from privet.collection.server.store import Store
-from privet.collection.study import FeatureBudget, LabelBudget, NeighbourBudget, Study
+from privet.collection.study import Study
 from privet.collection.tokens import Tokens, new_key
 from privet.data import Categories, Interval, Schema
 from privet.mechanisms import SeededBits
-from privet.release import Answers
+from privet.release import PrivateData
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = os.environ.get("PRIVET_CHROMIUM") or shutil.which("chromium")
@@ -51,6 +53,10 @@ def at(hours: float) -> str:
 
 
 def make_study(**changes: Any) -> Study:
+    """The study of most tests; ``features``, ``labels`` and ``neighbours`` are the parameters of these questions."""
+    questions: dict[str, Any] = {"features": {"mechanism": "hds", "epsilon": 1.5, "sample": 2}}
+    questions |= {"labels": {"epsilon": 1.0}, "neighbours": {"epsilon": 4.0}}
+    questions |= {name: changes.pop(name) for name in tuple(questions) if name in changes}
     schema = Schema((Interval(0.0, 12.0), Interval(0.0, 6.0), Categories(5)), classes=3, private_edges=True)
     values: dict[str, Any] = {
         "title": "Sleep and friendship",
@@ -62,9 +68,7 @@ def make_study(**changes: Any) -> Study:
         "questions": ["Hours of sleep", "Cups of coffee", "How often do you nap?"],
         "class_question": "Which type are you?",
         "class_names": ["Early bird", "Night owl", "Neither"],
-        "features": FeatureBudget(mechanism="hds", epsilon=1.5, sample=2),
-        "labels": LabelBudget(epsilon=1.0),
-        "neighbours": NeighbourBudget(epsilon=4.0),
+        "release": asked(**questions),
         "opens": at(-30),
         "closes": at(200),
     }
@@ -74,7 +78,7 @@ def make_study(**changes: Any) -> Study:
 def numeric_study(**changes: Any) -> Study:
     """One numeric answer or more, and nothing else is asked."""
     nothing: dict[str, Any] = {"questions": None, "class_question": None, "class_names": None, "labels": None}
-    features = FeatureBudget(mechanism="multi-bit", epsilon=1.0)
+    features = {"mechanism": "multi-bit", "epsilon": 1.0}
     schema = Schema.numeric(1, low=0.0, high=1.0)
     return make_study(**{"neighbours": None, "schema": schema, "features": features, **nothing, **changes})
 
@@ -217,7 +221,8 @@ def test_chromium_makes_the_vectors(live: Live, visitor: Callable[..., Visit]) -
     page = visitor().open(live.origin)
     script = (HERE / "check_vectors.js").read_text()
     page.route("**/web/check_vectors.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
-    vectors = json.loads((HERE / "vectors.json").read_text())
+    maker = runpy.run_path(str(HERE / "make_vectors.py"))
+    vectors = maker["with_plain_values"](json.loads((HERE / "vectors.json").read_text()))
     found = page.evaluate(
         "async (vectors) => (await import('/web/check_vectors.js')).differences(vectors, '/web')", vectors
     )
@@ -270,6 +275,8 @@ def test_whole_participation(
     assert "3, 44, 120" in table.inner_text()
     picture(page, f"participant-3-check-{width}-{scheme}")
     body = shown_report(page)
+    plain = str(page.locator("#bytes code").nth(1).text_content())
+    assert json.loads(plain) == live.study.release.wire.to_json(bytes.fromhex(body))
     assert visit.reports == []
 
     page.get_by_role("button", name="Send this report").click()
@@ -432,10 +439,14 @@ def test_a_changed_manifest_is_refused(live: Live, visitor: Callable[..., Visit]
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"format": "privet-study-2"}, "its format is"),
+        ({"format": "privet-study-1"}, "its format is"),
         ({"surprise": 1}, "unknown field “surprise”"),
-        ({"features": {"mechanism": "none", "epsilon": 1.0, "sample": None, "delta": None}}, "is unknown"),
-        ({"features": {"mechanism": "hds", "epsilon": 1e-12, "sample": None, "delta": None}}, "finite precision"),
+        ({"release": asked({"mechanism": "none", "epsilon": 1.0})}, "is unknown"),
+        ({"release": asked({"mechanism": "hds", "epsilon": 1e-12})}, "finite precision"),
+        ({"release": asked({"mechanism": "hds", "epsilon": 1.0, "steps": 7})}, "unknown field “steps”"),
+        ({"release": asked({"mechanism": "hds", "epsilon": 1.0}) * 2}, "in another order"),
+        ({"release": {"ask": "features"}}, "is not a list of questions"),
+        ({"release": [{"ask": "length", "mechanism": "degree-response", "epsilon": 1.0}]}, "does not have"),
     ],
 )
 def test_manifests_that_are_not_understood_are_refused(
@@ -453,7 +464,7 @@ def test_manifests_that_are_not_understood_are_refused(
 def test_studies_that_are_not_open_or_not_supported(
     serve: Callable[[Study], Live], visitor: Callable[..., Visit], picture: Callable[[Any, str], None]
 ) -> None:
-    gaussian = FeatureBudget(mechanism="analytic-gaussian", epsilon=1.0, delta=1e-6)
+    gaussian = {"mechanism": "analytic-gaussian", "epsilon": 1.0, "delta": 1e-6}
     refused = {
         "This study is over": numeric_study(opens=at(-3), closes=at(-1)),
         "This study is not open yet": numeric_study(opens=at(3), closes=at(5)),
@@ -495,7 +506,7 @@ def test_hundreds_of_features(
     picture: Callable[[Any, str], None],
     tmp_path: Path,
 ) -> None:
-    features = FeatureBudget(mechanism="multi-bit", epsilon=2.0, sample=30)
+    features = {"mechanism": "multi-bit", "epsilon": 2.0, "sample": 30}
     collector = serve(numeric_study(schema=Schema.numeric(400, low=0.0, high=1.0), features=features))
     page = visitor(390).open(collector.link(2))
     box = page.get_by_label("Your 400 answers")
@@ -513,7 +524,7 @@ def test_hundreds_of_features(
     picture(page, "participant-many-check-390")
     page.get_by_role("button", name="Send this report").click()
     page.get_by_role("heading", name="your report is stored").wait_for()
-    assert collector.store.answers().features.symbols.shape == (1, 30)
+    assert collector.store.answers()["features"].reports.symbols.shape == (1, 30)
 
 
 def test_the_pages_are_served_with_a_strict_policy(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -585,10 +596,8 @@ def test_the_operators_page_follows_the_study(serve: Callable[[Study], Live], vi
 def fill_store(collector: Live) -> None:
     """120 reports over the last day, some refusals, a conflict and a model."""
     study, chance = collector.study, np.random.default_rng(0)
-    features = study.feature_mechanism.perturb(chance.random((120, 3)), SeededBits(1))
-    assert study.label_mechanism is not None
-    labels = study.label_mechanism.perturb(chance.integers(0, 3, 120), SeededBits(2))
-    bodies = study.release.wire.pack(Answers(np.arange(120), features, labels))
+    people = PrivateData(np.arange(120), chance.random((120, 3)), chance.integers(0, 3, 120))
+    bodies = study.release.wire.pack(study.release.perturb(people, SeededBits(1)))
     moments = time.time() - 86400 * np.sort(chance.random(12))[::-1]
     for group, moment in enumerate(moments.tolist()):
         rows = slice(10 * group, 10 * group + 10)

@@ -1,7 +1,10 @@
 """Studies, answers and collectors that several tests share."""
 
+import base64
 import os
 import secrets
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -17,7 +20,8 @@ def asked(features, labels=None, neighbours=None):
     """The questions of a study as its manifest writes them."""
     release = [{"ask": "features", **features}]
     release += [] if labels is None else [{"ask": "label", "mechanism": "randomized-response", **labels}]
-    release += [] if neighbours is None else [{"ask": "neighbours", "mechanism": "adjacency-response", **neighbours}]
+    if neighbours is not None:
+        release.append({"ask": "neighbours", "mechanism": "adjacency-response", "one_sided": True, **neighbours})
     return release
 
 
@@ -45,7 +49,7 @@ def make_study(**changes):
 def simulated(study, seed, count=5):
     """The answers of some people with random private data."""
     rng = np.random.default_rng(seed)
-    nodes = rng.choice(study.nodes, count, replace=False)
+    nodes = np.sort(rng.choice(study.nodes, count, replace=False))
     others = sp.random_array((count, study.nodes), density=0.01, rng=rng).tolil()
     others[np.arange(count), nodes] = 0
     features = rng.integers(0, 2, (count, study.declared.dimension))
@@ -61,3 +65,55 @@ def store_place(kind, directory):
     if not os.environ.get("PRIVET_POSTGRES"):
         pytest.skip("PRIVET_POSTGRES names no database")
     return os.environ["PRIVET_POSTGRES"]
+
+
+PACKED, BATCH = "application/vnd.privet.report", "application/vnd.privet.batch"
+
+
+class Service:
+    """A collector in memory and the requests that tests make of it; ``client`` is set by whoever opens one."""
+
+    def __init__(self, study, store, **limits):
+        from privet.collection.server.app import Limits, create_app
+        from privet.collection.tokens import Tokens, new_key
+
+        self.study, self.store = study, store
+        self.tokens, self.key = Tokens(study, new_key()), secrets.token_hex(8)
+        self.app = create_app(store, self.tokens, self.key, Limits(**{"rate": 0.0, **limits}))
+        answers = simulated(study, 0, count=200)
+        self.bodies = dict(zip(answers.users.tolist(), study.release.wire.pack(answers), strict=True))
+        self.nodes = sorted(self.bodies)
+
+    def headers(self, node, kind=PACKED):
+        return {"Authorization": f"Bearer {self.tokens.issue(node)}", "Content-Type": kind}
+
+    def send(self, node, body=None):
+        content = bytes.fromhex(self.study.id) + (self.bodies[node] if body is None else body)
+        return self.client.post("/reports", content=content, headers=self.headers(node))
+
+    def batch(self, nodes, bodies=None, tokens=None, study=None):
+        from privet.collection.server.batches import pack_batch
+
+        tokens = tokens or [base64.urlsafe_b64decode(self.tokens.issue(node)) for node in nodes]
+        content = pack_batch(study or self.study.id, tokens, bodies or [self.bodies[node] for node in nodes])
+        return self.client.post("/reports/batch", content=content, headers={"Content-Type": BATCH})
+
+
+def privet(*arguments, home, status=0, given=None):
+    """Run a command as its user does: its output, or what it says on its way to another exit status than 0."""
+    command = [sys.executable, "-m", "privet.cli", *map(str, arguments)]
+    environment = {**os.environ, "XDG_DATA_HOME": str(home), "COLUMNS": "200"}
+    result = subprocess.run(command, capture_output=True, text=True, input=given, env=environment, timeout=120)
+    assert result.returncode == status, result.stderr + result.stdout
+    return result.stdout if not status else result.stderr
+
+
+def declaration(home):
+    """The options of a small study, whose schema and questions are files in ``home``."""
+    (home / "schema.json").write_text(Schema.numeric(4, low=0.0, high=10.0, classes=2).to_json())
+    (home / "questions.txt").write_text("Hours of sleep\nCups of coffee\nKilometres on foot\nBooks in a month\n")
+    return [
+        *("--title", "Habits", "--purpose", "To be tested.", "--operator", "privet developers", "--nodes", 20),
+        *("--schema", home / "schema.json", "--epsilon-labels", 1),
+        *("--questions", home / "questions.txt", "--class-names", "lark,owl"),
+    ]

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from privet.collection.study import Study
 from privet.data.files import atomic_file
-from privet.errors import InvalidData, InvalidReports
+from privet.errors import InvalidData, InvalidReports, PrivetError
 from privet.release import Answers
 
-__all__ = ["read_answers", "write_answers"]
+__all__ = ["ImpossibleReports", "read_answers", "write_answers"]
 
 _BLOCK = 1 << 16  # respondents written at a time, so that a block's lists stay below 2^31 entries
 _CHECKED = {"write_page_checksum": True}
@@ -28,18 +28,33 @@ _FORMAT = b"privet-answers-2"
 _KEYS = (b"privet.format", b"privet.study", b"privet.id")
 
 
+class ImpossibleReports(InvalidReports):
+    """A file with a report that no device of its study can have sent."""
+
+    def __init__(self, name: str, problem: InvalidReports) -> None:
+        PrivetError.__init__(self, f"'{name}' holds a report that no device of its study can have sent. {problem}")
+
+
 def write_answers(path: str | os.PathLike[str], study: Study, answers: Answers) -> None:
-    """Write all answers, in the order of their nodes; nothing half-written stays behind."""
+    """Write all answers, in the order of their nodes; nothing half-written stays behind.
+
+    Args:
+        path: The Parquet file to write.
+        study: The study that was answered.
+        answers: The answers of those who took part; each of them answered every question.
+    """
     import pyarrow.parquet as pq
 
-    order = np.argsort(answers.users, kind="stable")
+    ordered = Answers(study.release, answers.parts).checked()
+    users = ordered.users
+    if any(len(part) != len(users) for part in ordered.values()):
+        raise InvalidReports("study's reports", "answers to every question by everybody", "some that lack one")
     metadata = dict(zip(_KEYS, (_FORMAT, study.canonical(), study.id.encode()), strict=True))
     with atomic_file(path) as file, contextlib.ExitStack() as opened:
         writer = None
-        for start in range(0, max(len(order), 1), _BLOCK):
-            rows = order[start : start + _BLOCK]
-            table = _table(Answers(study.release, {name: part.take(rows) for name, part in answers.items()}), study)
-            _check_columns(table, study)
+        for start in range(0, max(len(users), 1), _BLOCK):
+            rows = np.arange(start, min(start + _BLOCK, len(users)))
+            table = _table(Answers(study.release, {name: part.take(rows) for name, part in ordered.items()}), study)
             if writer is None:
                 schema = table.schema.with_metadata(metadata)
                 writer = opened.enter_context(pq.ParquetWriter(file, schema, compression="zstd", **_CHECKED))
@@ -64,7 +79,7 @@ def read_answers(path: str | os.PathLike[str]) -> tuple[Study, Answers]:
     try:
         return study, _answers(table, study)
     except InvalidReports as error:
-        raise InvalidData(f"file '{source.name}'", "reports that the study's devices can send", str(error)) from None
+        raise ImpossibleReports(source.name, error) from None
 
 
 def _table(answers: Answers, study: Study) -> Any:

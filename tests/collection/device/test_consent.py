@@ -16,12 +16,12 @@ def test_words_and_numbers(study):
         study.id,
         "feature 5: a number from 0 to 10",
         "multi-bit, epsilon 1",
-        "your class with probability 58%",
+        "your class: the true one with 58% probability",
         "by at most 7.39",
         "Epsilon 2, delta 0",
         "Spent so far: 2 of 10; after this study: 4.",
         "that the user took part",
-        "the edges, which are public",
+        "who is linked with whom, which the operator knows",
     ):
         assert expected in text
 
@@ -34,7 +34,12 @@ def test_many_features_are_told_together():
 def test_lists_and_their_cost():
     schema = Schema.numeric(2, low=0.0, high=1.0, classes=3, private_edges=True)
     text = describe(make_study(schema=schema, neighbours={"epsilon": 3.0, "one_sided": False}))
-    for expected in ("all others", "wrong with probability 4.74%", "lifetime budget: 8.", "k of them cost k times"):
+    for expected in (
+        "about all other people",
+        "wrong with 4.74% probability",
+        "lifetime budget: 8.",
+        "cost k times as much",
+    ):
         assert expected in text
 
 

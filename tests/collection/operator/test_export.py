@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from simulated_studies import asked
 
 from privet.collection.operator import export
 from privet.collection.operator.export import read_answers, write_answers
@@ -34,9 +35,11 @@ def a_study(mechanism: str = "multi-bit", *, labels: bool = False, lists: bool =
             "eligible": "D",
             "nodes": NODES,
             "schema": schema,
-            "features": {"mechanism": mechanism, "epsilon": 2.0, **features},
-            "labels": {"epsilon": 1.0} if labels else None,
-            "neighbours": {"epsilon": 3.0} if lists else None,
+            "release": asked(
+                {"mechanism": mechanism, "epsilon": 2.0, **features},
+                {"epsilon": 1.0} if labels else None,
+                {"epsilon": 3.0} if lists else None,
+            ),
             "opens": "2026-01-01T00:00:00Z",
             "closes": "2026-02-01T00:00:00Z",
         }
@@ -71,10 +74,9 @@ def test_a_round_trip_gives_the_same_bytes(study: Study, count: int, tmp_path: P
     write_answers(tmp_path / "reports.parquet", study, answers)
     found, again = read_answers(tmp_path / "reports.parquet")
     assert found.id == study.id
-    assert again.nodes.tolist() == sorted(answers.users.tolist())
-    order = np.argsort(answers.users)
+    assert again.users.tolist() == sorted(answers.users.tolist())
     before, after = (study.release.wire.pack(each) for each in (answers, again))
-    assert [before[row] for row in order] == after
+    assert [before[row] for row in np.argsort(answers["features"].users)] == after
     assert [p.name for p in tmp_path.iterdir()] == ["reports.parquet"]
 
 
@@ -92,7 +94,7 @@ def tampered(table: pa.Table, how: str) -> pa.Table:
     nodes = table["node"].to_numpy().copy()
     match how:
         case "symbol outside the alphabet":
-            return with_lists(table, "symbols", lambda rows: rows[3].__setitem__(0, 9))
+            return with_lists(table, "features.symbols", lambda rows: rows[3].__setitem__(0, 9))
         case "repeated node":
             nodes[1] = nodes[0]
         case "unknown node":
@@ -100,13 +102,13 @@ def tampered(table: pa.Table, how: str) -> pa.Table:
         case "negative node":
             nodes[0] = -1
         case "shorter list":
-            return with_lists(table, "symbols", lambda rows: rows[2].pop())
+            return with_lists(table, "features.symbols", lambda rows: rows[2].pop())
         case "missing list":
-            return with_lists(table, "symbols", lambda rows: rows.__setitem__(2, None))
+            return with_lists(table, "features.symbols", lambda rows: rows.__setitem__(2, None))
         case "missing symbol":
-            return with_lists(table, "symbols", lambda rows: rows[2].__setitem__(0, None))
+            return with_lists(table, "features.symbols", lambda rows: rows[2].__setitem__(0, None))
         case "coordinate twice":
-            return with_lists(table, "coordinates", lambda rows: rows[2].__setitem__(1, rows[2][0]))
+            return with_lists(table, "features.coordinates", lambda rows: rows[2].__setitem__(1, rows[2][0]))
         case "class that does not exist":
             return changed(table, "label", pa.array([4] * len(table), table.schema.field("label").type))
         case "list that names a smaller id":
@@ -116,7 +118,7 @@ def tampered(table: pa.Table, how: str) -> pa.Table:
         case "no column":
             return table.drop_columns(["label"])
         case "wider symbols":
-            return changed(table, "symbols", table["symbols"].cast(pa.list_(pa.int64())))
+            return changed(table, "features.symbols", table["features.symbols"].cast(pa.list_(pa.int64())))
         case "no manifest":
             return table.replace_schema_metadata(None)
         case "altered manifest":
@@ -131,7 +133,7 @@ def tampered(table: pa.Table, how: str) -> pa.Table:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("symbol outside the alphabet", "alphabet"),
+        ("symbol outside the alphabet", "MultiBit must be ones that it can send. Got another in row 3"),
         ("repeated node", "in row 1"),
         ("unknown node", "40 in row 24"),
         ("negative node", "-1 in row 0"),
@@ -139,8 +141,8 @@ def tampered(table: pa.Table, how: str) -> pa.Table:
         ("missing list", "filled in every row"),
         ("missing symbol", "filled in every row"),
         ("coordinate twice", "ascending coordinates"),
-        ("class that does not exist", "labels|classes|symbols"),
-        ("list that names a smaller id", "larger ids only"),
+        ("class that does not exist", "RandomizedResponse must be ones that it can send"),
+        ("list that names a smaller id", "AdjacencyResponse must be ones that it can send"),
         ("another column", "columns"),
         ("no column", "columns"),
         ("wider symbols", "columns"),
@@ -205,12 +207,15 @@ def test_what_is_no_parquet_is_refused(content: bytes | None, tmp_path: Path) ->
 
 def test_answers_of_another_study_are_not_written(tmp_path: Path) -> None:
     answers = some_answers(a_study(labels=True))
-    with pytest.raises(InvalidData, match="columns"):
+    with pytest.raises(InvalidData, match=r"must be answers to features\. Got features, label"):
         write_answers(tmp_path / "reports.parquet", a_study(), answers)
     assert not list(tmp_path.iterdir())
 
 
 def test_exporting_needs_no_torch() -> None:
-    code = "import sys; import privet.collection.operator.export, privet.collection.operator.public_data; print('torch' in sys.modules)"
+    code = (
+        "import sys; import privet.collection.operator.export, privet.collection.operator.public_data; "
+        "print('torch' in sys.modules)"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"

@@ -51,7 +51,7 @@ def test_damage_is_told_in_one_sentence(folder, damage):
 def test_reports_come_out_validated(folder):
     store = folder.store()
     form = folder.study.release.wire
-    body = form.from_json({"coordinates": [1], "symbols": [1], "label": 2})
+    body = form.from_json({"features": {"coordinates": [1], "symbols": [1]}, "label": 2})
     store.insert([3, 1], [body, body])
     store.dispose()
     study, answers = open_reports(folder.path)

@@ -1,51 +1,10 @@
 """The HTTP service: idempotent, strict, and silent about who sent what."""
 
-import base64
-import json
-import secrets
-
 import pytest
 from fastapi.testclient import TestClient
-from simulated_studies import make_study, simulated
+from simulated_studies import Service, make_study
 
-from privet.collection.server import intake as requests
-from privet.collection.server.app import Limits, create_app
-from privet.collection.server.batches import pack_batch
 from privet.collection.server.store import Store, StoreFailure
-from privet.collection.tokens import Tokens, new_key
-
-PACKED, BATCH = "application/vnd.privet.report", "application/vnd.privet.batch"
-
-
-class Service:
-    """A collector in memory and the requests that tests make of it."""
-
-    def __init__(self, study, store, **limits):
-        self.study, self.store = study, store
-        self.tokens, self.key = Tokens(study, new_key()), secrets.token_hex(8)
-        self.app = create_app(store, self.tokens, self.key, Limits(**{"rate": 0.0, **limits}))
-        answers = simulated(study, 0, count=200)
-        self.bodies = dict(zip(answers.users.tolist(), study.release.wire.pack(answers), strict=True))
-        self.nodes = sorted(self.bodies)
-
-    def headers(self, node, kind=PACKED):
-        return {"Authorization": f"Bearer {self.tokens.issue(node)}", "Content-Type": kind}
-
-    def send(self, node, body=None):
-        content = bytes.fromhex(self.study.id) + (self.bodies[node] if body is None else body)
-        return self.client.post("/reports", content=content, headers=self.headers(node))
-
-    def batch(self, nodes, bodies=None, tokens=None):
-        tokens = tokens or [base64.urlsafe_b64decode(self.tokens.issue(node)) for node in nodes]
-        content = pack_batch(self.study.id, tokens, bodies or [self.bodies[node] for node in nodes])
-        return self.client.post("/reports/batch", content=content, headers={"Content-Type": BATCH})
-
-
-@pytest.fixture
-def service(store, study):
-    made = Service(study, store)
-    with TestClient(made.app) as made.client:
-        yield made
 
 
 def test_the_manifest_is_served_in_its_canonical_bytes(service):
@@ -58,29 +17,20 @@ def test_stored_repeated_and_refused(service):
     answer = service.send(first, service.bodies[second])
     expected = 200 if service.bodies[first] == service.bodies[second] else 409
     assert answer.status_code == expected
-    other = bytes(reversed(service.study.release.wire.from_json({"coordinates": [0], "symbols": [1], "label": 0})))
-    assert service.send(first, other).status_code == 422
+    assert service.send(first, bytes(reversed(service.bodies[first]))).status_code == 422
     assert service.store.get(first) == service.bodies[first]
 
 
 def test_a_different_report_is_refused_and_recorded(service):
     node = service.nodes[0]
     form = service.study.release.wire
-    one, two = (form.from_json({"coordinates": [1], "symbols": [symbol], "label": 0}) for symbol in (1, -1))
+    features = ({"coordinates": [1], "symbols": [symbol]} for symbol in (1, -1))
+    one, two = (form.from_json({"features": each, "label": 0}) for each in features)
     assert service.send(node, one).status_code == 201
     answer = service.send(node, two)
     assert (answer.status_code, service.store.conflicts()) == (409, 1)
     assert "cannot be changed" in answer.json()["error"]
     assert service.store.get(node) == one
-
-
-def test_json_and_packed_are_the_same_report(service):
-    node = service.nodes[0]
-    report = service.study.release.wire.to_json(service.bodies[node])
-    document = json.dumps({"study": service.study.id, "report": report})
-    headers = service.headers(node, "application/json; charset=utf-8")
-    assert service.client.post("/reports", content=document, headers=headers).status_code == 201
-    assert service.send(node).status_code == 200
 
 
 def test_a_batch_is_stored_row_by_row(service):
@@ -95,15 +45,6 @@ def test_a_batch_is_stored_row_by_row(service):
     assert service.store.count() == 168
 
 
-def test_a_bad_token_costs_its_own_row_only(service):
-    nodes = service.nodes[:3]
-    tokens = [base64.urlsafe_b64decode(service.tokens.issue(node)) for node in nodes]
-    tokens[1] = tokens[1][:-1] + bytes([tokens[1][-1] ^ 1])
-    answer = service.batch(nodes, tokens=tokens).json()
-    assert (answer["stored"], [row["status"] for row in answer["refused"]]) == (2, [401])
-    assert service.store.get(nodes[1]) is None
-
-
 def test_a_batch_as_json(service):
     form = service.study.release.wire
     entries = [
@@ -113,34 +54,6 @@ def test_a_batch_as_json(service):
     entries[2]["token"] = 5
     answer = service.client.post("/reports/batch", json={"study": service.study.id, "reports": entries})
     assert (answer.json()["stored"], answer.json()["refused"][0]["status"]) == (2, 401)
-
-
-@pytest.mark.parametrize(
-    ("headers", "content", "status"),
-    [
-        ({"Authorization": ""}, None, 401),
-        ({"Authorization": "Bearer x"}, None, 401),
-        ({"Authorization": "Basic abc"}, None, 401),
-        ({"Content-Type": "text/plain"}, None, 415),
-        ({}, b"", 422),
-        ({}, b"x" * 32, 422),
-        ({}, b"x" * 10_000, 413),
-        ({"Content-Type": "application/json"}, b"{", 422),
-        ({"Content-Type": "application/json"}, b"[" * 100_000, 413),
-        ({"Content-Type": "application/json"}, b"[" * 300, 422),
-        ({"Content-Type": "application/json"}, b'{"study": 1, "report": 2}', 422),
-        ({"Content-Type": "application/json"}, b"\xff\xfe", 422),
-    ],
-)
-def test_bad_requests_end_in_one_sentence(service, headers, content, status):
-    node = service.nodes[0]
-    given = service.headers(node) | headers
-    body = bytes.fromhex(service.study.id) + service.bodies[node] if content is None else content
-    answer = service.client.post("/reports", content=body, headers=given)
-    assert answer.status_code == status
-    assert set(answer.json()) == {"error"}
-    assert answer.json()["error"].endswith(".")
-    assert service.store.count() == 0
 
 
 def test_refusals_are_counted_by_reason(service):
@@ -177,21 +90,6 @@ def test_closed_by_another_process_it_stores_nothing_more(service):
     service.store.close()  # the collector has not looked yet
     assert (service.send(first).status_code, service.send(second).status_code) == (200, 403)
     assert service.store.count() == 1
-
-
-def test_a_batch_names_everybody_once(service):
-    node = service.nodes[0]
-    answer = service.batch([node, node])
-    assert (answer.status_code, service.store.count()) == (422, 0)
-    assert "once" in answer.json()["error"]
-
-
-def test_all_bodies_together_have_a_limit(service, monkeypatch):
-    monkeypatch.setattr(requests, "_HELD_BYTES", 40)
-    assert service.send(service.nodes[0]).status_code == 201
-    assert service.batch(service.nodes[:5]).status_code == 503
-    monkeypatch.undo()
-    assert service.batch(service.nodes[:5]).status_code == 200
 
 
 def test_a_store_that_is_away_is_no_error_of_ours(service, monkeypatch):
@@ -270,23 +168,6 @@ def test_a_store_that_fails_is_no_acknowledgement(service, monkeypatch):
     assert "secret" not in answer.text
     monkeypatch.undo()
     assert service.send(service.nodes[0]).status_code == 201
-
-
-def test_pages_carry_a_strict_policy(service):
-    for path in ("/", "/operator", "/web/participate.js"):
-        answer = service.client.get(path)
-        assert answer.status_code == 200
-        policy = answer.headers["Content-Security-Policy"]
-        assert "default-src 'none'" in policy
-        assert "unsafe" not in policy
-    for path in ("/web/nothing.js", "/web/..%2Fcollector.py", "/docs", "/redoc", "/web/__init__.py"):
-        assert service.client.get(path).status_code == 404
-
-
-def test_the_openapi_document_names_every_route(service):
-    paths = service.client.get("/openapi.json").json()["paths"]
-    assert set(paths) == {"/study", "/reports", "/reports/batch", "/operator/summary", "/operator/close", "/metrics"}
-    assert set(paths["/reports"]["post"]["requestBody"]["content"]) == {"application/json", PACKED}
 
 
 def test_nothing_is_logged_of_a_report(service, capfd, caplog):

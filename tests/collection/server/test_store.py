@@ -1,46 +1,13 @@
 """Both stores: a node has one report for ever."""
 
 import stat
-import threading
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from simulated_studies import make_study, simulated, store_place
+from simulated_studies import make_study, simulated
 
 from privet.collection.server.store import Outcome, Store, StoreFailure, StudyClosed
 from privet.errors import InvalidData, InvalidParameter
-
-STORED, REPEATED, CONFLICT = Outcome.STORED, Outcome.REPEATED, Outcome.CONFLICT
-
-
-def test_new_repeated_and_different(store):
-    assert store.insert([1, 2], [b"a", b"b"]) == [STORED, STORED]
-    assert store.insert([2, 1, 3], [b"b", b"x", b"c"]) == [REPEATED, CONFLICT, STORED]
-    assert store.insert([4, 4, 4], [b"d", b"d", b"e"]) == [STORED, REPEATED, CONFLICT]
-    assert [store.get(node) for node in (1, 2, 3, 4, 5)] == [b"a", b"b", b"c", b"d", None]
-    assert (store.count(), store.conflicts()) == (4, 2)
-    assert sum(count for _, count in store.timeline()) == 4
-
-
-@given(st.lists(st.lists(st.tuples(st.integers(0, 400), st.binary(max_size=2)), max_size=250), max_size=4))
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_like_a_dictionary(tmp_path_factory, batches):
-    store = Store.open(":memory:", make_study())
-    kept: dict[int, bytes] = {}
-    for batch in batches:
-        if not batch:
-            continue
-        expected = []
-        for node, body in batch:
-            known = kept.setdefault(node, body)
-            expected.append(CONFLICT if known != body else None)
-        outcomes = store.insert([node for node, _ in batch], [body for _, body in batch])
-        assert [outcome if outcome is CONFLICT else None for outcome in outcomes] == expected
-    assert {node: store.get(node) for node in kept} == kept
-    assert store.count() == len(kept)
-    store.dispose()
 
 
 def test_answers_come_back_by_node(store, study):
@@ -49,8 +16,8 @@ def test_answers_come_back_by_node(store, study):
     store.insert(answers.users.tolist(), form.pack(answers))
     found = store.answers()
     order = np.argsort(answers.users)
-    assert found.nodes.tolist() == answers.users[order].tolist()
-    assert found.features == answers.features.take(order)
+    assert found.users.tolist() == answers.users[order].tolist()
+    assert found["features"].reports == answers["features"].reports.take(order)
 
 
 def test_studies_share_a_store_and_nothing_else(store):
@@ -113,33 +80,13 @@ def test_a_damaged_database_is_told_of_in_one_sentence_without_a_report(tmp_path
 def test_opened_again_it_holds_the_same(store, study):
     store.insert([1], [b"a"])
     again = Store(store._engine, study)
-    assert again.insert([1], [b"a"]) == [REPEATED]
+    assert again.insert([1], [b"a"]) == [Outcome.REPEATED]
 
 
 def test_a_failed_transaction_leaves_nothing(store):
     with pytest.raises(StoreFailure):
         store.insert([1, 2], [b"a", None])
     assert store.count() == 0
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_two_writers_at_once_store_a_node_once(kind, tmp_path, study):
-    stores = [Store.open(store_place(kind, tmp_path), study) for _ in range(2)]
-    outcomes = [[], []]
-
-    def write(which):
-        for node in range(100):
-            outcomes[which] += stores[which].insert([node], [bytes([which])])
-
-    threads = [threading.Thread(target=write, args=(which,)) for which in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [sorted(pair) for pair in zip(*outcomes, strict=True)] == [[CONFLICT, STORED]] * 100
-    assert stores[0].conflicts() == 100
-    for each in stores:
-        each.dispose()
 
 
 def test_a_store_that_cannot_be_is_refused(study, tmp_path):

@@ -15,7 +15,7 @@ from privet.errors import InvalidReports
 
 STUDY = make_study()
 ANSWERS = simulated(STUDY, 0, count=60)
-NODES, BODIES = ANSWERS.nodes.tolist(), STUDY.release.wire.pack(ANSWERS)
+NODES, BODIES = ANSWERS.users.tolist(), STUDY.release.wire.pack(ANSWERS)
 
 
 def written(store, *submissions):

@@ -44,12 +44,12 @@ export function unpack(study, body) {
   return { coordinates, symbols, label, neighbours };
 }
 
-/** The JSON form of a report: only the parts that the study asks for. */
-export function toJson(report) {
-  const document = { symbols: report.symbols };
-  for (const part of ["coordinates", "label", "neighbours"]) {
-    if (report[part] !== null) document[part] = report[part];
-  }
+/** The JSON form of a report: one entry for each question, as the collector reads it. */
+export function toJson(study, { coordinates, symbols, label, neighbours }) {
+  const named = coordinates === null ? { symbols } : { coordinates, symbols };
+  const document = { features: study.features.dimension === 1 ? symbols[0] : named };
+  if (label !== null) document.label = label;
+  if (neighbours !== null) document.neighbours = neighbours;
   return document;
 }
 

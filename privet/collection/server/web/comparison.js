@@ -43,7 +43,7 @@ function listInWords(ids) {
 /** A body in hexadecimal and as plain values. */
 export function bytesOf(study, body) {
   const shown = toHex(body.slice(0, 2048));
-  const report = toJson(unpack(study, body));
+  const report = toJson(study, unpack(study, body));
   const json = JSON.stringify(report);
   return element(
     "div",

@@ -1,0 +1,113 @@
+"""``privet study`` as an operator runs it."""
+
+import csv
+import socket
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+from simulated_studies import declaration, privet
+
+from privet.collection.operator.folder import StudyFolder
+
+pytest.importorskip("fastapi", reason="the collection extra is not installed")
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A study that was declared by the command: where, its folder, and what was printed."""
+    printed = privet("study", "new", tmp_path / "study", *declaration(tmp_path), home=tmp_path)
+    return tmp_path, StudyFolder.open(tmp_path / "study"), printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--epsilon-features", 0], "a finite number above 0"),
+        (["--mechanism", "magic"], "Got magic instead"),
+        (["--epsilon-edges", 3], "edges are private"),
+        (["--opens", "tomorrow"], "2026-03-01T12:00:00Z"),
+        (["--schema", "no-such-file"], "no-such-file"),
+        (["--store", "mysql://x"], "postgresql://"),
+    ],
+)
+def test_a_bad_declaration_leaves_nothing(tmp_path, arguments, expected):
+    base = declaration(tmp_path)
+    error = privet("study", "new", tmp_path / "study", *base, *arguments, home=tmp_path, status=2)
+    assert expected in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "study").exists()
+
+
+def test_a_lost_token_is_replaced(made):
+    home, folder, _ = made
+    printed = privet("study", "revoke", folder.path, 3, home=home)
+    token = printed.split()[-1]
+    assert folder.tokens.check(token, folder.store().revoked()) == 3
+    with (folder.path / "tokens.csv").open() as file:
+        old = next(row["token"] for row in csv.DictReader(file) if row["node"] == "3")
+    assert (3, 0) in folder.store().revoked()
+    assert old != token
+    privet("study", "links", folder.path, "--url", "https://study.example.org/", "--out", home / "links.csv", home=home)
+    with (home / "links.csv").open() as file:
+        links = {int(row["node"]): row["link"] for row in csv.DictReader(file)}
+    assert links[3] == f"https://study.example.org/#study={folder.study.id}&token={token}"
+    assert links[4].endswith(folder.tokens.issue(4))
+    assert stat.S_IMODE((home / "links.csv").stat().st_mode) == 0o600
+
+
+def test_a_port_in_use_is_told_of_before_anything_is_served(made):
+    home, folder, _ = made
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        error = privet("study", "serve", folder.path, "--port", taken.getsockname()[1], home=home, status=2)
+    assert "an address that is free" in error
+    assert error.count("\n") == 1
+
+
+def test_a_process_that_is_ended_leaves_nothing(tmp_path):
+    options = [*declaration(tmp_path), "--nodes", 3_000_000]
+    command = [sys.executable, "-m", "privet.cli", "study", "new", "study", *map(str, options)]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    while not list(tmp_path.glob(".study.*/tokens.csv")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.terminate()
+    assert process.wait(30) == 143
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["questions.txt", "schema.json"]
+
+
+def test_an_odd_title_is_printed_as_it_is(tmp_path):
+    title = "[/] [red]x[/] [conceal]"
+    options = [*declaration(tmp_path), "--title", title]
+    assert title in privet("study", "new", tmp_path / "study", *options, home=tmp_path)
+    assert title in privet("study", "status", tmp_path / "study", home=tmp_path)
+
+
+def test_a_missing_extra_is_named(made):
+    _, folder, _ = made
+    code = (
+        "import sys; sys.modules['sqlalchemy'] = None\n"
+        f"sys.argv = ['privet', 'study', 'status', {str(folder.path)!r}]\n"
+        "from privet.cli import main; main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2
+    assert "the extra 'collection'" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_other_mistakes_end_in_one_sentence(made):
+    home, folder, _ = made
+    for arguments, expected in [
+        (["study", "status", home / "nowhere"], "privet study new"),
+        (["study", "revoke", folder.path, 20], "below 20"),
+        (["study", "links", folder.path, "--url", "study.example.org"], "https://"),
+        (["study", "export", folder.path, "--out", home / "no" / "where.parquet"], "existing directory"),
+    ]:
+        error = privet(*arguments, home=home, status=2)
+        assert expected in error
+        assert error.count("\n") == 1

@@ -1,0 +1,69 @@
+"""What a request brings: tokens, the study's id and reports in both forms, or one sentence why it is refused."""
+
+import base64
+import json
+
+import pytest
+
+from privet.collection.server import intake
+
+
+def test_json_and_packed_are_the_same_report(service):
+    node = service.nodes[0]
+    report = service.study.release.wire.to_json(service.bodies[node])
+    document = json.dumps({"study": service.study.id, "report": report})
+    headers = service.headers(node, "application/json; charset=utf-8")
+    assert service.client.post("/reports", content=document, headers=headers).status_code == 201
+    assert service.send(node).status_code == 200
+
+
+def test_a_bad_token_costs_its_own_row_only(service):
+    nodes = service.nodes[:3]
+    tokens = [base64.urlsafe_b64decode(service.tokens.issue(node)) for node in nodes]
+    tokens[1] = tokens[1][:-1] + bytes([tokens[1][-1] ^ 1])
+    answer = service.batch(nodes, tokens=tokens).json()
+    assert (answer["stored"], [row["status"] for row in answer["refused"]]) == (2, [401])
+    assert service.store.get(nodes[1]) is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "content", "status"),
+    [
+        ({"Authorization": ""}, None, 401),
+        ({"Authorization": "Bearer x"}, None, 401),
+        ({"Authorization": "Basic abc"}, None, 401),
+        ({"Content-Type": "text/plain"}, None, 415),
+        ({}, b"", 422),
+        ({}, b"x" * 32, 422),
+        ({}, b"x" * 10_000, 413),
+        ({"Content-Type": "application/json"}, b"{", 422),
+        ({"Content-Type": "application/json"}, b"[" * 100_000, 413),
+        ({"Content-Type": "application/json"}, b"[" * 300, 422),
+        ({"Content-Type": "application/json"}, b'{"study": 1, "report": 2}', 422),
+        ({"Content-Type": "application/json"}, b"\xff\xfe", 422),
+    ],
+)
+def test_bad_requests_end_in_one_sentence(service, headers, content, status):
+    node = service.nodes[0]
+    given = service.headers(node) | headers
+    body = bytes.fromhex(service.study.id) + service.bodies[node] if content is None else content
+    answer = service.client.post("/reports", content=body, headers=given)
+    assert answer.status_code == status
+    assert set(answer.json()) == {"error"}
+    assert answer.json()["error"].endswith(".")
+    assert service.store.count() == 0
+
+
+def test_a_batch_names_everybody_once(service):
+    node = service.nodes[0]
+    answer = service.batch([node, node])
+    assert (answer.status_code, service.store.count()) == (422, 0)
+    assert "once" in answer.json()["error"]
+
+
+def test_all_bodies_together_have_a_limit(service, monkeypatch):
+    monkeypatch.setattr(intake, "_HELD_BYTES", 40)
+    assert service.send(service.nodes[0]).status_code == 201
+    assert service.batch(service.nodes[:5]).status_code == 503
+    monkeypatch.undo()
+    assert service.batch(service.nodes[:5]).status_code == 200
