@@ -13,7 +13,7 @@ from privet.data import Graph
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.mechanisms import Bits, Mechanism, RandomizedResponse, SeededBits, SystemBits
-from privet.privacy import Guarantee
+from privet.privacy import Guarantee, Unit
 from privet.release import LocalRelease, PrivateData, Question
 from privet.release.asks.features import Features
 from privet.release.asks.label import Label
@@ -177,7 +177,8 @@ class LocalSystem(ABC):
         missing = [name for name in self.needs if getattr(graph, name) is None]
         if missing:
             raise InvalidData(f"graph given to {owner}", "with " + ", ".join(self.needs), f"one without {missing}")
-        if graph.schema is not None and graph.schema.private_edges and not self.release(graph).asks("neighbours"):
+        hidden = graph.schema is not None and graph.schema.private_edges
+        if hidden and not self.release(graph).asks_about(Unit.NEIGHBOUR_BIT):
             expected = "with public edges, which the server sees"
             raise InvalidData(f"graph given to {owner}", expected, "a schema with private edges")
 
