@@ -136,11 +136,11 @@ class LocalSystem(ABC):
 
     @classmethod
     def decided_by(cls, release: LocalRelease) -> dict[str, Any]:
-        """Return the settings that a release decides: budgets, mechanisms and their parameters."""
+        """Return the settings that a release decides: budgets, mechanisms, and the parameters of asks and mechanisms."""
         known = {field.name for field in fields(cls)}
         decided: dict[str, Any] = {name: None for name in ("epsilon_labels", "epsilon_edges") if name in known}
         for question in release.questions:
-            parameters = question.mechanism.parameters()
+            parameters = asdict(question.ask) | question.mechanism.parameters()
             decided[question.ask.budget] = parameters.pop("epsilon")
             if question.name == Features.name and "mechanism" in known:
                 decided["mechanism"] = question.mechanism.name
