@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+import json
+
+from privet.privacy.ledger import LedgerLine
+
+
+def test_a_line_can_be_written_as_json() -> None:
+    line = LedgerLine("features", "feature vector", "multi-bit", 1.0)
+    document = json.loads(json.dumps(line.to_dict()))
+    assert {"part": "features", "unit": "feature vector", "epsilon": 1.0, "delta": 0.0}.items() <= document.items()
+    assert LedgerLine(**document) == line
