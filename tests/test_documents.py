@@ -6,8 +6,6 @@ for anything. A command that ends with `&` goes on in the background until the p
 
 from __future__ import annotations
 
-import importlib.util
-import inspect
 import os
 import re
 import shlex
@@ -24,7 +22,6 @@ import pytest
 from typer.main import get_command
 
 from privet.cli import app
-from privet.mechanisms import MECHANISMS, Mechanism
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -34,6 +31,7 @@ BREAKING = {  # exit code 1 is what the text announces
     "privet audit heterpoisson --noise sml --sigma 6 --rate 0.2 --steps 5 --nodes 2000 --runs 20000",
 }
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INCLUDE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -132,28 +130,11 @@ def test_links_between_documents_exist(document: Path) -> None:
         assert target.startswith("https://") or (document.parent / target).exists(), target
 
 
-def test_the_mechanism_of_the_guide_passes_the_conformance_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    names: dict[str, Any] = {}
-    exec(BLOCK.findall((ROOT / "docs" / "extending.md").read_text())[0][1], names)
-    mechanism = names["ThreePoint"]
-    monkeypatch.setitem(MECHANISMS, mechanism.name, mechanism)
-    place = ROOT / "tests" / "mechanisms" / "test_conformance.py"
-    specification = importlib.util.spec_from_file_location("suite", place)
-    suite = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(suite)
-    tests = [check for name, check in vars(suite).items() if name.startswith("test_")]
-    checks = {check: inspect.signature(check).parameters for check in tests}
-    checks = {check: parameters for check, parameters in checks.items() if "factory" in parameters}
-
-    def factory(epsilon: float) -> Mechanism:
-        return mechanism(epsilon=epsilon, dimension=3, **suite.RANGE, sample=2)
-
-    assert len(checks) >= 9
-    for check, parameters in checks.items():
-        for epsilon in suite.EPSILONS if "epsilon" in parameters else ():
-            check(factory, epsilon)
-        if "epsilon" not in parameters:
-            check(factory)
+def test_files_that_a_page_shows_exist() -> None:
+    shown = [(page, name) for page in DOCUMENTS for name in INCLUDE.findall(page.read_text())]
+    assert len(shown) >= 4
+    for page, name in shown:
+        assert (page.parent / name).is_file(), f"{page.name} shows {name}"
 
 
 def written_commands(document: Path) -> set[str]:

@@ -52,6 +52,8 @@ class AdjacencyResponse(Mechanism):
         owner = type(self).__name__
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
         object.__setattr__(self, "num_nodes", check_count(self.num_nodes, "num_nodes", owner, 2, (1 << 31) - 1))
+        if not isinstance(self.one_sided, bool):
+            raise InvalidParameter("one_sided", owner, "True or False", self.one_sided)
         _ = self.odds
 
     @cached_property

@@ -53,6 +53,8 @@ class DegreeResponse(Mechanism):
         owner = type(self).__name__
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
         object.__setattr__(self, "num_nodes", check_count(self.num_nodes, "num_nodes", owner, 2, (1 << 31) - 1))
+        if not isinstance(self.one_sided, bool):
+            raise InvalidParameter("one_sided", owner, "True or False", self.one_sided)
         object.__setattr__(self, "steps", check_count(self.steps, "steps", owner, 1, 1 << 20))
         if not 2 <= self.scale <= 1 << 30:
             expected = f"between {self.steps / (1 << 30):.2g} and {self.steps} (finite precision)"
@@ -157,6 +159,6 @@ class DegreeResponse(Mechanism):
             raise InvalidData("degrees given to DegreeResponse", "a vector of integers", found)
         wrong = (degrees < 0) | (degrees >= self.num_nodes)
         if wrong.any():
-            found = f"{degrees[np.argmax(wrong)]} in row {int(np.argmax(wrong))}"
+            found = f"another number in row {int(np.argmax(wrong))}"  # which one is private
             raise InvalidData("degrees given to DegreeResponse", f"from 0 to {self.num_nodes - 1}", found)
         return degrees.astype(np.int64)

@@ -79,7 +79,9 @@ class SampledResponse(Mechanism):
     ) -> SampledResponse:
         """Make the mechanism with a total (true) budget of ``epsilon`` for ``sample`` features, all by default."""
         population = Population.of(public)
-        count = check_count(sample or population.dimension, "sample", cls.__name__, 1, population.dimension)
+        count = check_count(
+            population.dimension if sample is None else sample, "sample", cls.__name__, 1, population.dimension
+        )
         share = check_epsilon(epsilon, cls.__name__) / count
         while count * share > epsilon:  # never more than was asked for, not even by rounding
             share = math.nextafter(share, 0.0)

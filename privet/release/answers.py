@@ -80,9 +80,15 @@ class Answers(Mapping[str, Answer]):
 
     def _checked(self, name: str) -> Answer:
         part, nodes = self.parts[name], self.release.population.num_nodes
-        ordered = part.take(np.argsort(part.users, kind="stable"))
-        users = ordered.users
-        if len(users) and (users[0] < 0 or users[-1] >= nodes or (users[1:] == users[:-1]).any()):
+        mechanism = self.release.question(name).mechanism
+        mechanism.validate(part.reports)
+        ids = np.sort(part.users)
+        integers = np.issubdtype(ids.dtype, np.integer) and ids.ndim == 1
+        if not integers or (len(ids) and (ids[0] < 0 or ids[-1] >= nodes or (ids[1:] == ids[:-1]).any())):
             raise InvalidReports("reporting nodes", f"different ids below {nodes}", "others")
-        self.release.question(name).mechanism.validate(ordered.reports)
-        return ordered
+        if len(ids) != len(part.reports):
+            raise InvalidReports(f"reports to '{name}'", f"one for each of {len(ids)} nodes", len(part.reports))
+        named = getattr(part.reports, "users", None)
+        if mechanism.personal and not np.array_equal(np.arange(len(ids)) if named is None else named, part.users):
+            raise InvalidReports(f"reports to '{name}'", "by the nodes that sent them", "other nodes' names in them")
+        return part.take(np.argsort(part.users, kind="stable"))

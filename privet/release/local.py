@@ -47,12 +47,19 @@ class LocalRelease:
             raise InvalidParameter("questions", "LocalRelease", "at least one, each asked once", names or "none")
 
     def question(self, name: str) -> Question:
-        """Return the question of a name."""
-        return next(question for question in self.questions if question.name == name)
+        """Return the question of a name; another name is an error that lists those that are asked."""
+        found = {question.name: question for question in self.questions}
+        if name not in found:
+            raise InvalidParameter("name", "LocalRelease.question", f"one of {', '.join(found)}", name)
+        return found[name]
 
     def asks(self, name: str) -> bool:
         """Tell whether a question is asked."""
         return any(question.name == name for question in self.questions)
+
+    def asks_about(self, unit: Unit) -> bool:
+        """Tell whether a question is about a unit of privacy: what it protects must then not be handed out as it is."""
+        return any(question.ask.unit == unit for question in self.questions)
 
     def guarantee(self) -> Guarantee:
         """Return the promise about all answers of one device together, and what it leaves open."""
@@ -61,14 +68,14 @@ class LocalRelease:
             by_unit.setdefault(str(question.ask.unit), []).append(question.guarantee())
         parts = [reduce(add, same) for same in by_unit.values()]
         whole = joint(*parts) if len(parts) > 1 else parts[0]
-        return replace(whole, unprotected=(*whole.unprotected, *self._known(set(by_unit))))
+        return replace(whole, unprotected=(*whole.unprotected, *self._known()))
 
-    def _known(self, asked: set[str]) -> list[str]:
+    def _known(self) -> list[str]:
         """List the private fields that are not asked for, since the operator knows them already."""
         known = []
-        if self.population.classes and Unit.LABEL not in asked:
+        if self.population.classes and not self.asks_about(Unit.LABEL):
             known.append("the classes of training and validation nodes, which the operator knows")
-        if Unit.NEIGHBOUR_BIT not in asked:
+        if not self.asks_about(Unit.NEIGHBOUR_BIT):
             known.append("who is linked with whom, which the operator knows")
         return known
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.data import Graph
+from privet.errors import InvalidData
 
 __all__ = ["PrivateData"]
 
@@ -48,7 +49,10 @@ class PrivateData:
             label: The person's class, or None.
             neighbours: The ids of the person's neighbours.
         """
-        columns = np.unique(np.asarray(neighbours, dtype=np.int64))
+        listed = np.asarray(neighbours)
+        if listed.ndim != 1 or (listed.size and not np.issubdtype(listed.dtype, np.integer)):
+            raise InvalidData("neighbours", "a list of ids", f"{listed.ndim}-d {listed.dtype}")
+        columns = np.unique(listed.astype(np.int64))
         ones = np.ones(len(columns), dtype=np.float32)
         return cls(
             np.array([user], dtype=np.int64),

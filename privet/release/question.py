@@ -34,6 +34,10 @@ class Question:
 
     def __post_init__(self) -> None:
         self.ask.check_mechanism(self.mechanism)
+        shared = sorted({*self.ask.parameters(), "ask", "mechanism"} & self.mechanism.parameters().keys())
+        if shared:  # a manifest holds both as one object
+            expected = f"named otherwise than those of {self.mechanism.name}"
+            raise InvalidParameter("parameters", f"the question '{self.name}'", expected, ", ".join(shared))
 
     @property
     def name(self) -> str:
@@ -87,7 +91,7 @@ class Question:
         try:
             return cls(ask(**own), mechanism.declare(population, **rest))
         except TypeError:
-            named = ", ".join(rest) or "nothing"
+            named = ", ".join(map(str, rest)) or "nothing"
             raise InvalidParameter(
                 "mechanism", f"the question '{ask.name}'", f"{mechanism.name} with its parameters", named
             ) from None

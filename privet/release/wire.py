@@ -126,6 +126,12 @@ class WireForm:
     def unpack(self, nodes: Sequence[int] | NDArray[np.int64], bodies: Sequence[bytes]) -> Answers:
         """Read bodies, if devices that follow the release could have sent every one of them."""
         users = np.asarray(nodes, dtype=np.int64)
+        if len(users) != len(bodies):
+            raise InvalidReports("reports", f"one for each of {len(users)} nodes", len(bodies))
+        return self.answers(users, self._read(bodies))
+
+    def _read(self, bodies: Sequence[bytes]) -> dict[str, Any]:
+        """Return the values of each column, if the bodies have the lengths that the release fixes."""
         size = self.record.itemsize
         lengths = np.fromiter(map(len, bodies), dtype=np.int64, count=len(bodies))
         tails = lengths - size
@@ -134,29 +140,31 @@ class WireForm:
             more = " and a multiple of 4 more" if self.lists else ""
             found = f"{lengths[np.argmax(wrong)]} in row {int(np.argmax(wrong))}"
             raise InvalidReports("report", f"{size} bytes long{more}", found)
-        records = np.frombuffer(b"".join(bodies if not self.lists else [b[:size] for b in bodies]), dtype=self.record)
-        values: dict[str, Any] = {each.name: records[each.name] for each in self.fixed}
+        values: dict[str, Any] = {}
+        if self.fixed:
+            heads = b"".join(bodies if not self.lists else [body[:size] for body in bodies])
+            records = np.frombuffer(heads, dtype=self.record)
+            values = {each.name: records[each.name] for each in self.fixed}
         if self.lists:
             words = np.frombuffer(b"".join(body[size:] for body in bodies), dtype="<i4")
             values |= _split_lists(words, tails // 4, [each.name for each in self.lists])
-        return self.answers(users, values)
+        return values
 
     def to_json(self, body: bytes) -> dict[str, Any]:
         """Show a body as plain values: what a person can read, and the JSON form of a submission.
 
         A report of one number is that number, a list is a list, and a report of several columns is an object.
         """
-        record = np.frombuffer(body[: self.record.itemsize], dtype=self.record)[0]
-        words = np.frombuffer(body[self.record.itemsize :], dtype="<i4")
-        lists = _split_lists(words, np.array([len(words)]), [each.name for each in self.lists]) if self.lists else {}
+        values = self._read([body])
         document: dict[str, Any] = {}
         for each in self.columns:
+            found = values[each.name]
             if each.column.count is None:
-                document[each.question] = lists[each.name][1].tolist()
+                document[each.question] = found[1].tolist()
             elif each.column.name:
-                document.setdefault(each.question, {})[each.column.name] = record[each.name].tolist()
+                document.setdefault(each.question, {})[each.column.name] = found[0].tolist()
             else:
-                document[each.question] = int(record[each.name][0])
+                document[each.question] = int(found[0, 0])
         return document
 
     def from_json(self, document: Any) -> bytes:

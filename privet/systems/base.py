@@ -13,7 +13,7 @@ from privet.data import Graph
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.mechanisms import Bits, Mechanism, RandomizedResponse, SeededBits, SystemBits
-from privet.privacy import Guarantee
+from privet.privacy import Guarantee, Unit
 from privet.release import LocalRelease, PrivateData, Question
 from privet.release.asks.features import Features
 from privet.release.asks.label import Label
@@ -136,11 +136,11 @@ class LocalSystem(ABC):
 
     @classmethod
     def decided_by(cls, release: LocalRelease) -> dict[str, Any]:
-        """Return the settings that a release decides: budgets, mechanisms and their parameters."""
+        """Return the settings that a release decides: budgets, mechanisms, and the parameters of asks and mechanisms."""
         known = {field.name for field in fields(cls)}
         decided: dict[str, Any] = {name: None for name in ("epsilon_labels", "epsilon_edges") if name in known}
         for question in release.questions:
-            parameters = question.mechanism.parameters()
+            parameters = asdict(question.ask) | question.mechanism.parameters()
             decided[question.ask.budget] = parameters.pop("epsilon")
             if question.name == Features.name and "mechanism" in known:
                 decided["mechanism"] = question.mechanism.name
@@ -177,7 +177,8 @@ class LocalSystem(ABC):
         missing = [name for name in self.needs if getattr(graph, name) is None]
         if missing:
             raise InvalidData(f"graph given to {owner}", "with " + ", ".join(self.needs), f"one without {missing}")
-        if graph.schema is not None and graph.schema.private_edges and not self.release(graph).asks("neighbours"):
+        hidden = graph.schema is not None and graph.schema.private_edges
+        if hidden and not self.release(graph).asks_about(Unit.NEIGHBOUR_BIT):
             expected = "with public edges, which the server sees"
             raise InvalidData(f"graph given to {owner}", expected, "a schema with private edges")
 

@@ -13,7 +13,7 @@ from privet.data import Graph, Schema, Split
 from privet.errors import InvalidData
 from privet.estimation.missing import Completed, complete_from_neighbours
 from privet.mechanisms import AffineFeatures, Mechanism, RandomizedResponse
-from privet.privacy import Guarantee
+from privet.privacy import Guarantee, Unit
 from privet.release import Answer, Answers, LocalRelease
 
 __all__ = ["Collected", "public_view"]
@@ -67,7 +67,7 @@ class Collected:
     @property
     def topology(self) -> Graph:
         """The public topology; an error where edges are private, since they are then known from answers only."""
-        if self.release.asks("neighbours"):
+        if self.release.asks_about(Unit.NEIGHBOUR_BIT):
             raise InvalidData("collected topology", "public", "private neighbour lists")
         return self.public
 
@@ -141,9 +141,13 @@ class Collected:
 def public_view(graph: Graph, release: LocalRelease) -> Graph:
     """Strip a graph of everything that a release asks for, of its features, and of the labels of test nodes."""
     hidden = np.full(graph.num_nodes, -1, dtype=np.int64)
-    labels = hidden if release.asks("label") or graph.labels is None else np.where(labelled(graph), graph.labels, -1)
+    labels = (
+        hidden
+        if release.asks_about(Unit.LABEL) or graph.labels is None
+        else np.where(labelled(graph), graph.labels, -1)
+    )
     nothing = sp.csr_array((graph.num_nodes, graph.num_nodes), dtype=np.float32)
-    edges, directed = (nothing, False) if release.asks("neighbours") else (graph.adjacency, graph.directed)
+    edges, directed = (nothing, False) if release.asks_about(Unit.NEIGHBOUR_BIT) else (graph.adjacency, graph.directed)
     return Graph(edges, directed, labels=labels, split=graph.split, schema=graph.schema)
 
 

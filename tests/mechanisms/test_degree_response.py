@@ -67,13 +67,15 @@ def test_the_guarantee_is_of_one_bit_and_says_what_a_relationship_costs() -> Non
     once = DegreeResponse(epsilon=0.5, num_nodes=10, one_sided=True).guarantee()
     assert both.unit == once.unit == Unit.NEIGHBOUR_BIT
     assert both.epsilon == once.epsilon == 0.5
-    assert "costs twice this epsilon: 1" in both.unprotected[1]
-    assert "costs 0.5" in once.unprotected[1]
+    assert (both.relationship_epsilon, once.relationship_epsilon) == (1.0, 0.5)
+    assert "costs an epsilon of 1;" in both.unprotected[1]
+    assert "costs an epsilon of 0.5;" in once.unprotected[1]
 
 
 def test_bad_input_is_named() -> None:
-    with pytest.raises(InvalidData, match=r"from 0 to 4.*5 in row 1"):
+    with pytest.raises(InvalidData, match=r"from 0 to 4.*in row 1") as refusal:
         small().perturb(np.array([0, 5]), SeededBits(0))
+    assert "5" not in str(refusal.value)  # a refusal does not tell the private number
     with pytest.raises(InvalidData, match="vector of integers"):
         small().perturb(np.array([0.5]), SeededBits(0))
     with pytest.raises(InvalidReports, match="another in row 1"):

@@ -45,9 +45,9 @@ def test_labels_must_be_classes() -> None:
         mechanism.perturb([0.5], SeededBits(0))
     with pytest.raises(InvalidReports, match="row 1"):
         mechanism.estimate(Reports(1, np.array([[0], [3]], dtype=np.int8)))
-    with pytest.raises(InvalidReports, match="one symbol wide"):
+    with pytest.raises(InvalidReports, match="1 of 1 coordinates"):
         mechanism.estimate(Reports(2, np.array([[0, 1]], dtype=np.int8)))
-    with pytest.raises(InvalidReports, match="one symbol wide"):
+    with pytest.raises(InvalidReports, match="1 of 1 coordinates"):
         mechanism.estimate(Reports(100, np.array([[2]], dtype=np.int8), np.array([[57]], dtype=np.int32)))
     with pytest.raises(InvalidReports, match="int8 symbols"):
         mechanism.estimate(Reports(1, np.array([[2]], dtype=np.int64)))

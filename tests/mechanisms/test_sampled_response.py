@@ -81,14 +81,14 @@ def test_likelihoods_clip_like_the_program() -> None:
 
 def test_a_split_budget_is_never_more_than_was_asked_for() -> None:
     for features in range(2, 40):
-        mechanism = SampledResponse.declare(Schema.categorical([2] * features), 0.1, sample=features)
+        mechanism = SampledResponse.declare(Schema.categorical([2] * features), epsilon=0.1, sample=features)
         assert 0.1 * (1 - 1e-12) < mechanism.epsilon <= 0.1
     with pytest.raises(InvalidParameter, match="'sample'"):
-        SampledResponse.declare(Schema.categorical([2]), 0.1, sample=0)
+        SampledResponse.declare(Schema.categorical([2]), epsilon=0.1, sample=0)
 
 
-def test_for_schema_splits_a_true_budget() -> None:
-    mechanism = SampledResponse.declare(Schema.categorical([2, 3, 2]), 1.0, sample=2)
+def test_declare_splits_a_true_budget() -> None:
+    mechanism = SampledResponse.declare(Schema.categorical([2, 3, 2]), epsilon=1.0, sample=2)
     assert mechanism.epsilon == 1.0
     assert mechanism.epsilon_per_feature == 0.5
 
@@ -121,5 +121,5 @@ def test_bad_codes_and_reports() -> None:
         mechanism.estimate(Reports(2, np.array([[0, 2], [2, 0]], dtype=np.int8)))
     with pytest.raises(InvalidReports, match="symbols without indices"):
         mechanism.estimate(Reports(2, np.array([[0, 2]], dtype=np.int16)))
-    with pytest.raises(InvalidReports, match="2 of 2 features"):
+    with pytest.raises(InvalidReports, match="2 of 2 coordinates"):
         mechanism.estimate(Reports(2, np.array([[0]], dtype=np.int8), np.array([[1]], dtype=np.int32)))

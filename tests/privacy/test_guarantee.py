@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -119,3 +120,38 @@ def test_absurd_fields_end_in_one_sentence() -> None:
 def test_an_empty_composition_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="at least one"):
         compose([])
+
+
+def prices(guarantee: Guarantee) -> list[str]:
+    return [text for text in guarantee.unprotected if "relationship costs" in text]
+
+
+def test_a_price_stays_true_under_composition() -> None:
+    once = Guarantee.of_list_bit(1.0, one_sided=True)
+    twice = once + once
+    assert (once.relationship_epsilon, twice.relationship_epsilon) == (1.0, 2.0)
+    assert ["an epsilon of 2;" in text for text in prices(twice)] == [True]
+    assert "an epsilon of 1;" not in " ".join(twice.unprotected)
+    both = Guarantee.of_list_bit(1.0, one_sided=False)
+    assert both.relationship_epsilon == 2.0
+    assert "an epsilon of 3;" in prices(once + both)[0]
+    assert compose([once] * 5).relationship_epsilon == 5.0
+
+
+def test_a_joint_guarantee_has_the_price_of_its_lists() -> None:
+    features = Guarantee.local(Unit.FEATURES, 4.0)
+    lists = Guarantee.of_list_bit(3.0, one_sided=False)
+    whole = joint(features, lists + lists)
+    assert whole.epsilon == 10.0
+    assert whole.relationship_epsilon == 12.0
+    assert ["an epsilon of 12;" in text for text in prices(whole)] == [True]
+    assert joint(features, Guarantee.local(Unit.LABEL, 1.0)).relationship_epsilon is None
+
+
+def test_a_price_survives_json_and_cannot_be_a_stale_sentence() -> None:
+    lists = Guarantee.of_list_bit(3.0, one_sided=False)
+    assert Guarantee.from_dict(lists.to_dict()) == lists
+    cheaper = replace(lists, relationship_epsilon=3.0)
+    assert len(prices(cheaper)) == 1
+    assert "an epsilon of 3;" in prices(cheaper)[0]
+    assert not prices(replace(lists, relationship_epsilon=None))

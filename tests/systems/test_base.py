@@ -5,20 +5,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from privet.data import Graph, Schema, social_graph, split_nodes
+from privet.data import Graph, social_graph, split_nodes
+from privet.data.population import Population
 from privet.errors import InvalidData
 from privet.mechanisms import MultiBit, RandomizedResponse, SeededBits
-from privet.systems import Collected, Fitted, System
+from privet.systems import Collected, Fitted, LocalSystem
 
 
 @dataclass(frozen=True, kw_only=True)
-class Nearest(System):
+class Nearest(LocalSystem):
     """The class whose training nodes' features are closest on average: enough of a system for the boundary."""
 
     name = "nearest"
 
-    def feature_mechanism(self, schema: Schema) -> MultiBit:
-        return MultiBit.declare(schema, epsilon=self.epsilon_features)
+    def feature_mechanism(self, population: Population) -> MultiBit:
+        return MultiBit.declare(population, epsilon=self.epsilon_features)
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         estimate = collected.estimate().dense()
@@ -42,23 +43,23 @@ def test_nothing_private_is_left_in_what_was_collected(graph: Graph, epsilon_lab
     graph.features.data[:] = np.nan
     graph.labels[:] = 10**6
     assert (system.fit(collected).predict_proba() == before).all()
-    assert collected.graph.features is None
-    assert collected.graph.labels is None
+    assert collected.public.features is None
+    assert not (collected.public.labels == 10**6).any()
 
 
 def test_public_labels_are_those_of_training_and_validation_nodes_only(graph: Graph) -> None:
     collected = Nearest().collect(graph, SeededBits(0))
     seen = graph.split.train | graph.split.validation
-    assert (collected.labels[seen] == graph.labels[seen]).all()
-    assert (collected.labels[~seen] == -1).all()
-    assert not collected.private_labels
+    assert (collected.public.labels[seen] == graph.labels[seen]).all()
+    assert (collected.public.labels[~seen] == -1).all()
+    assert collected.label_response is None
 
 
 def test_private_labels_are_only_seen_as_reports(graph: Graph) -> None:
     collected = Nearest(epsilon_labels=1.0).collect(graph, SeededBits(0))
     seen = graph.split.train | graph.split.validation
-    assert (collected.labels == -1).all()
-    assert collected.labelled.tolist() == np.flatnonzero(seen).tolist()
+    assert (collected.public.labels == -1).all()
+    assert collected.answers["label"].users.tolist() == np.flatnonzero(seen).tolist()
     assert (collected.seen_labels()[~seen] == -1).all()
     kept = (collected.seen_labels()[seen] == graph.labels[seen]).mean()
     keep = RandomizedResponse(epsilon=1.0, classes=4).keep
@@ -89,7 +90,7 @@ def test_unlabelled_nodes_report_no_label(graph: Graph) -> None:
     labels = graph.labels.copy()
     labels[:50] = -1
     collected = Nearest(epsilon_labels=1.0).collect(graph.replace(labels=labels), SeededBits(0))
-    assert collected.labelled.min() >= 50
+    assert collected.answers["label"].users.min() >= 50
 
 
 def test_private_edges_are_not_handed_to_the_server(graph: Graph) -> None:

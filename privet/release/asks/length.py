@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.errors import InvalidData
+from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Mechanism
+from privet.mechanisms.core.shapes import SymbolShape
 from privet.privacy import Unit
+from privet.release.asks._base import Ask
 from privet.release.asks.neighbours import Neighbours
 from privet.release.private import PrivateData
 
@@ -36,3 +38,9 @@ class Length(Neighbours):
         one_sided = getattr(mechanism, "one_sided", False)
         counted = private.neighbours.indices > private.users[rows] if one_sided else np.ones(len(rows), dtype=np.bool_)
         return np.bincount(rows[counted], minlength=len(private))
+
+    def check_mechanism(self, mechanism: Mechanism) -> None:
+        """Refuse a mechanism that does not report one number."""
+        Ask.check_mechanism(self, mechanism)
+        if mechanism.shape != SymbolShape(1, 1, mechanism.shape.columns[0].dtype):
+            raise InvalidParameter("mechanism", f"the question '{self.name}'", "one of single numbers", mechanism.name)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from privet.data.population import Population
-from privet.errors import InvalidData
+from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Mechanism
+from privet.mechanisms.core.shapes import ListShape
 from privet.privacy import Unit
 from privet.release.asks._base import Ask
 from privet.release.private import PrivateData
@@ -33,6 +34,15 @@ class Neighbours(Ask):
 
     def check(self, private: PrivateData, population: Population) -> None:
         """Demand ids of other people."""
-        listed = () if private.neighbours is None else private.neighbours.indices
-        if np.any(np.equal(listed, private.users[0])):
-            raise InvalidData("answers' neighbours", f"other people's ids below {population.num_nodes}", "your own")
+        listed = np.zeros(0, dtype=np.int64) if private.neighbours is None else private.neighbours.indices
+        expected = f"other people's ids below {population.num_nodes}"
+        if (listed == private.users[0]).any():
+            raise InvalidData("answers' neighbours", expected, "your own")
+        if ((listed < 0) | (listed >= population.num_nodes)).any():
+            raise InvalidData("answers' neighbours", expected, "an id that nobody has")
+
+    def check_mechanism(self, mechanism: Mechanism) -> None:
+        """Refuse a mechanism that does not report lists."""
+        super().check_mechanism(mechanism)
+        if not isinstance(mechanism.shape, ListShape):
+            raise InvalidParameter("mechanism", f"the question '{self.name}'", "one of lists", mechanism.name)

@@ -13,7 +13,7 @@ from privet.models import roc_auc
 from privet.systems import LinkFitted, PrivGE
 from privet.systems.local._privge_links import LinkTask, hidden_edges
 
-SYSTEM = PrivGE(num_layers=1, hidden_channels=16, weight_decay=0.0, scale=0.3, max_epochs=4, folds=2)
+SYSTEM = PrivGE(num_layers=1, hidden_channels=16, weight_decay=0.0, scale=0.3, max_epochs=4, folds=2, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,9 @@ def fit(system: PrivGE, links: EdgeSplit, graph: Graph | None = None) -> LinkFit
 
 @pytest.mark.parametrize(("folds", "num_layers"), [(1, 1), (2, 1), (2, 2)])
 def test_unseen_links_rank_above_non_links(links: EdgeSplit, folds: int, num_layers: int) -> None:
-    system = PrivGE(num_layers=num_layers, hidden_channels=16, folds=folds, scale=0.3, max_epochs=15, dropout=0.0)
+    system = PrivGE(
+        num_layers=num_layers, hidden_channels=16, folds=folds, scale=0.3, max_epochs=15, dropout=0.0, seed=0
+    )
     fitted = fit(system, links)
     assert fitted.auc(links.test) > 0.6
     assert fitted.embedding.shape == (500, 16)
@@ -36,7 +38,7 @@ def test_unseen_links_rank_above_non_links(links: EdgeSplit, folds: int, num_lay
 
 
 def test_one_fold_learns_to_recognise_its_own_edges(links: EdgeSplit) -> None:
-    wide = PrivGE(num_layers=1, hidden_channels=32, weight_decay=0.0, max_epochs=30, patience=None, folds=1)
+    wide = PrivGE(num_layers=1, hidden_channels=32, weight_decay=0.0, max_epochs=30, patience=None, folds=1, seed=0)
     seen = fit(wide, links)
     assert seen.auc(links.train) > seen.auc(links.test) + 0.03
 

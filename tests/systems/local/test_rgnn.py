@@ -15,7 +15,7 @@ from privet.systems import RGNN, Fitted
 from privet.systems.local.rgnn import _Labels, _standardised
 from privet.systems.presets import preset
 
-QUICK = RGNN(epsilon_features=10.0, epsilon_labels=2.0, max_epochs=8, hops=4, clusters=4)
+QUICK = RGNN(epsilon_features=10.0, epsilon_labels=2.0, max_epochs=8, hops=4, clusters=4, seed=0)
 EXTENDED = replace(QUICK, input_label_hops=4, soft_labels=True, validation_reports=True)
 
 
@@ -67,7 +67,7 @@ def test_validation_reports_train_only_if_asked() -> None:
 @pytest.mark.parametrize("epsilon_labels", [None, 2.0])
 def test_learns_a_homophilous_graph(options: dict[str, object], epsilon_labels: float | None) -> None:
     graph = community_graph(600)
-    system = RGNN(epsilon_features=10.0, epsilon_labels=epsilon_labels, hops=4, clusters=8, max_epochs=60, **options)
+    system = replace(QUICK, epsilon_labels=epsilon_labels, clusters=8, max_epochs=60, **options)
     assert fit(system, graph).score(graph.labels, graph.split.test) > 0.75  # chance is 1/3
 
 
@@ -87,6 +87,11 @@ def test_a_seed_repeats_bit_for_bit(system: RGNN) -> None:
     torch.rand(3)  # the global generator does not matter
     assert same(first, fit(system, graph))
     assert not same(first, fit(replace(system, seed=1), graph))
+
+
+def test_without_a_seed_runs_differ() -> None:
+    graph, system = community_graph(), replace(EXTENDED, seed=None)
+    assert not same(fit(system, graph), fit(system, graph))
 
 
 def test_the_guarantee_is_the_true_one_beside_the_published_one() -> None:
@@ -124,7 +129,7 @@ def test_the_epoch_is_chosen_by_validation_reports_or_is_the_last() -> None:
     chances = torch.full((300, 3), 1 / 3)
     assert float(labels.validation_loss(chances.log())) == pytest.approx(np.log(3), rel=1e-5)
     certain = torch.nn.functional.one_hot(labels.seen.clamp(min=0), 3) * 100.0
-    keep = collected.label_mechanism.keep
+    keep = collected.label_response.keep
     assert float(labels.validation_loss(certain)) == pytest.approx(-np.log(keep), rel=1e-4)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from privet.estimation import ReportedPairs
 from privet.graph import LazyFeatures
 from privet.mechanisms import AdjacencyResponse, SeededBits
 from privet.models import GNN, seeded
+from privet.release import PrivateData
 from privet.systems import Fitted, Solitude
 from privet.systems.controls import features_only, label_propagation, non_private, structure_only
 from privet.systems.local._solitude_network import SolitudeNetwork
@@ -37,7 +38,7 @@ def graph() -> Graph:
 
 
 def quick(**changes: Any) -> Solitude:
-    settings = {"epsilon_edges": 5.0, "feature_hops": 4, "max_epochs": 20, **changes}
+    settings = {"epsilon_edges": 5.0, "feature_hops": 4, "max_epochs": 20, "seed": 0, **changes}
     return Solitude(epsilon_features=2.0, **settings)
 
 
@@ -71,30 +72,31 @@ def test_fit_cannot_reach_test_labels(graph: Graph, calibration: str) -> None:
 
 @pytest.mark.parametrize("one_sided", [True, False])
 def test_what_is_collected_depends_on_the_graph_through_reports_alone(graph: Graph, one_sided: bool) -> None:
-    """All that is in ``graph`` is a function of the reports: another graph that gives the same reports gives it too."""
+    """The server's topology is a function of the reports: another graph that gives the same reports gives it too."""
     system = quick(one_sided=one_sided)
     collected = system.collect(graph, SeededBits(0))
-    assert not (collected.graph.adjacency != collected.graph.adjacency.T).nnz
-    named = collected.neighbours.to_sparse()
+    noisy = system.topology(collected).adjacency
+    assert not (noisy != noisy.T).nnz
+    named = collected.answers["neighbours"].reports.to_sparse()
     union = sp.csr_array(named + named.T)
-    assert np.array_equal(collected.graph.adjacency.indices, union.indices)
-    assert collected.graph.features is None
-    assert collected.graph.labels is None
-    assert collected.graph.schema.private_edges
-    # The true graph is in none of the fields.
-    for field in fields(collected):
-        value = getattr(collected, field.name)
-        if isinstance(value, Graph):
-            assert value.adjacency.nnz != graph.adjacency.nnz
+    assert np.array_equal(noisy.indices, union.indices)
+    assert noisy.nnz != graph.adjacency.nnz
+    # What is public has no topology at all, and asking for it is an error.
+    assert collected.public.features is None
+    assert collected.public.adjacency.nnz == 0
+    assert collected.schema.private_edges
+    with pytest.raises(InvalidData, match="private neighbour lists"):
+        _ = collected.topology
 
 
 def test_the_guarantee_names_list_bits_and_what_a_relationship_costs(graph: Graph) -> None:
     two, one = quick(one_sided=False, epsilon_edges=7.0), quick(one_sided=True, epsilon_edges=7.0)
-    for system, cost in ((two, "14"), (one, "7")):
-        promised = system.guarantee(graph.schema)
+    for system, cost in ((two, 14.0), (one, 7.0)):
+        promised = system.guarantee(graph)
         assert promised.epsilon == 9.0
         assert promised.unit == "feature vector and neighbour list bit"
-        assert any(text.endswith(f"epsilon: {cost}") or f"one list: {cost}" in text for text in promised.unprotected)
+        assert promised.relationship_epsilon == cost
+        assert any(f"relationship costs an epsilon of {cost:g};" in text for text in promised.unprotected)
         assert system.collect(graph, SeededBits(0)).guarantee() == promised
         assert run(system, graph).guarantee == promised
 
@@ -102,17 +104,21 @@ def test_the_guarantee_names_list_bits_and_what_a_relationship_costs(graph: Grap
 def test_a_degree_share_is_part_of_the_edge_budget(graph: Graph) -> None:
     system = quick(degrees="reported", degree_share=0.25, epsilon_edges=6.0)
     collected = system.collect(graph, SeededBits(0))
-    assert collected.edge_mechanism.epsilon == 4.5
-    assert collected.degree_mechanism.epsilon == 1.5
-    assert collected.guarantee().epsilon == system.guarantee(graph.schema).epsilon == 8.0
-    assert quick(degrees="counted").collect(graph, SeededBits(0)).degrees is None
+    assert collected.mechanism("neighbours").epsilon == 4.5
+    assert collected.mechanism("length").epsilon == 1.5
+    assert collected.guarantee().epsilon == system.guarantee(graph).epsilon == 8.0
+    assert collected.guarantee().relationship_epsilon == 6.0
+    assert not quick(degrees="counted").collect(graph, SeededBits(0)).release.asks("length")
 
 
 def test_one_sided_degrees_count_larger_ids_only(graph: Graph) -> None:
-    lengths = quick(one_sided=True)._list_lengths(graph)
-    assert lengths.sum() == graph.num_edges
-    assert lengths[-1] == 0
-    assert np.array_equal(quick(one_sided=False)._list_lengths(graph), graph.degrees)
+    def lengths(one_sided: bool) -> np.ndarray:
+        question = quick(one_sided=one_sided, degrees="reported").release(graph).question("length")
+        return question.ask.apply(PrivateData.of(graph), question.mechanism)
+
+    assert lengths(True).sum() == graph.num_edges
+    assert lengths(True)[-1] == 0
+    assert np.array_equal(lengths(False), graph.degrees)
 
 
 @pytest.mark.parametrize("backbone", ["gcn", "sage"])
@@ -159,7 +165,7 @@ def test_published_calibration_moves_reported_edges_and_keeps_them_positive(grap
         patch.setattr(Solitude, "_train", spy)
         system.fit(collected)
     values = trained[0].graph.values.detach()
-    assert len(values) == collected.neighbours.to_sparse().nnz
+    assert len(values) == collected.answers["neighbours"].reports.to_sparse().nnz
     assert (values >= 0).all()
     assert (values == 0).any()  # some were stopped there
     assert not torch.equal(values, trained[0].graph.noisy)
@@ -169,7 +175,7 @@ def test_the_result_is_the_mean_of_network_and_beliefs(graph: Graph) -> None:
     system = quick(average_beliefs=True)
     collected = system.collect(graph, SeededBits(0))
     alone = replace(system, average_beliefs=False).fit(collected).predict_proba()
-    pairs = ReportedPairs.from_reports(collected.neighbours, collected.edge_mechanism)
+    pairs = ReportedPairs.from_reports(collected.answers["neighbours"].reports, collected.mechanism("neighbours"))
     beliefs = torch.from_numpy(system._beliefs(collected, pairs).log_classes).softmax(1).numpy()
     assert np.allclose(system.fit(collected).predict_proba(), (alone + beliefs) / 2, atol=1e-6)
     assert np.abs(alone - beliefs).max() > 0.1
@@ -181,7 +187,7 @@ def test_validation_labels_do_not_enter_the_calibration(graph: Graph) -> None:
     for shift in (0, 1):
         labels = np.where(graph.split.validation, (graph.labels + shift) % 3, graph.labels)
         collected = system.collect(graph.replace(labels=labels), SeededBits(0))
-        pairs = ReportedPairs.from_reports(collected.neighbours, collected.edge_mechanism)
+        pairs = ReportedPairs.from_reports(collected.answers["neighbours"].reports, collected.mechanism("neighbours"))
         found.append(system._beliefs(collected, pairs))
     assert np.array_equal(found[0].edges, found[1].edges)
     assert np.array_equal(found[0].log_classes, found[1].log_classes)
@@ -200,7 +206,7 @@ def test_the_fitted_result_says_how_much_is_noise(graph: Graph, one_sided: bool)
     collected = system.collect(graph, SeededBits(3))
     facts = system.fit(collected).facts
     noise = count_noise(graph, collected)
-    assert facts["reported_pairs"] == collected.graph.num_edges
+    assert facts["reported_pairs"] == system.topology(collected).num_edges
     assert 0 < noise < facts["reported_pairs"]
     assert abs(facts["expected_noise"] - noise) < 5 * np.sqrt(noise)
 
@@ -228,9 +234,9 @@ def test_public_edges_are_an_upper_bound_without_reports(graph: Graph) -> None:
     open_graph = graph.replace(schema=replace(graph.schema, private_edges=False))
     system = quick(epsilon_edges=None)
     collected = system.collect(open_graph, SeededBits(0))
-    assert collected.neighbours is None
-    assert np.array_equal(collected.graph.adjacency.indices, graph.adjacency.indices)
-    assert system.guarantee(graph.schema).epsilon == 2.0
+    assert not collected.release.asks("neighbours")
+    assert np.array_equal(collected.topology.adjacency.indices, graph.adjacency.indices)
+    assert system.guarantee(graph).epsilon == 2.0
     assert system.fit(collected).facts == {}
     with pytest.raises(InvalidData, match="private edges"):
         system.collect(graph, SeededBits(0))
@@ -241,7 +247,7 @@ def test_the_controls_run(graph: Graph) -> None:
     collected = system.collect(graph, SeededBits(0))
     results = [
         structure_only(system, graph, SeededBits(0)),
-        label_propagation(collected),
+        label_propagation(collected, system.topology(collected)),
         features_only(collected, max_epochs=20),
         non_private(system, graph, SeededBits(0)),
     ]

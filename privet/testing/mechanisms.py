@@ -1,0 +1,198 @@
+"""Checks that every mechanism must pass: its guarantee by exact enumeration, and its program against its statements.
+
+Statistical checks use fixed seeds; each says with which probability a correct mechanism would fail for another seed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy import stats
+
+from privet.auditing import audit
+from privet.mechanisms import Bits, Mechanism, SeededBits
+
+__all__ = [
+    "check_bytes",
+    "check_distribution",
+    "check_guarantee",
+    "check_likelihood",
+    "check_mechanism",
+    "check_moments",
+    "check_parameters",
+    "check_repeatable",
+    "check_sparse_input",
+    "check_tightness",
+    "require",
+]
+
+
+def check_mechanism(
+    mechanism: Mechanism,
+    values: Any,
+    *,
+    truth: Any = None,
+    estimated: NDArray[np.bool_] | None = None,
+    tight: bool = False,
+) -> None:
+    """Run every check on a mechanism whose domain is small enough to list its reports.
+
+    Args:
+        mechanism: An instance with few coordinates and few symbols.
+        values: Three or more people's valid inputs, one row each; for a mechanism that is personal, row i is node i's.
+        truth: The expectation of the estimate for the first row; the row itself by default.
+        estimated: The entries of the estimate that are unbiased; all by default.
+        tight: True if the mechanism spends all that it claims, so that a claim 1 % smaller must be refuted.
+    """
+    value = values[0]
+    check_guarantee(mechanism)
+    if tight:
+        check_tightness(mechanism)
+    check_parameters(mechanism)
+    check_distribution(mechanism, value, SeededBits(0))
+    check_moments(mechanism, value, truth=truth, estimated=estimated)
+    check_likelihood(mechanism, value)
+    check_repeatable(mechanism, values)
+    check_bytes(mechanism, values)
+    if np.ndim(values) == 2:
+        check_sparse_input(mechanism, values)
+
+
+def check_guarantee(mechanism: Mechanism) -> None:
+    """Compare every report's probabilities under adjacent inputs with the promise, in rational arithmetic."""
+    result = audit(mechanism)
+    require(result.holds, f"{mechanism.name} promises epsilon {result.claim}, but {result.worst_pair} show more")
+    claimed = mechanism.parameters().get("epsilon")
+    require(result.claim == claimed, f"{mechanism.name} is declared with epsilon {claimed} and promises {result.claim}")
+
+
+def check_tightness(mechanism: Mechanism) -> None:
+    """Refute a claim that is 1 % smaller, so that the audit is known to look in the right places."""
+    claim = mechanism.guarantee()
+    found = audit(mechanism, replace(claim, epsilon=0.99 * claim.epsilon))
+    require(not found.holds, f"{mechanism.name} does not spend the last percent of its epsilon {claim.epsilon}")
+
+
+def check_distribution(mechanism: Mechanism, value: Any, bits: Bits, *, alarm: float = 1e-6) -> None:
+    """Compare 20,000 drawn reports with the stated distribution, by chi-square.
+
+    Args:
+        mechanism: The mechanism.
+        value: One person's input.
+        bits: The source of randomness.
+        alarm: The probability with which a correct mechanism fails, for bits that are not seeded.
+    """
+    times = 20_000
+    reports = _repeated(mechanism, value, times, bits)
+    counts = Counter(mechanism.report_key(reports, row) for row in range(times))
+    stated = {key: float(sum(bounds)) / 2 for key, bounds in mechanism.exact_distribution(value).items()}
+    foreign = sorted(map(repr, counts.keys() - stated.keys()))
+    require(not foreign, f"{mechanism.name} draws {', '.join(foreign[:3])}, which its exact distribution does not have")
+    observed, expected, seen, due = [], [], 0, 0.0
+    for key in sorted(stated, key=stated.__getitem__):  # merge rare reports until ten are expected
+        seen, due = seen + counts[key], due + stated[key] * times
+        if due >= 10:
+            observed.append(seen)
+            expected.append(due)
+            seen, due = 0, 0.0
+    observed[-1] += seen
+    expected[-1] += due
+    if len(observed) > 1:
+        chance = float(stats.chisquare(observed, np.array(expected) * times / sum(expected)).pvalue)
+        require(chance > alarm, f"{mechanism.name} draws with another distribution than it states (p = {chance:.2g})")
+
+
+def check_moments(
+    mechanism: Mechanism, value: Any, *, truth: Any = None, estimated: NDArray[np.bool_] | None = None
+) -> None:
+    """Compare mean and variance of 40,000 estimates with what is stated; a correct mechanism fails one in 10^7."""
+    times = 40_000
+    expected = np.atleast_1d(np.asarray(value if truth is None else truth, dtype=np.float64))
+    chosen = np.ones(expected.shape, dtype=np.bool_) if estimated is None else estimated
+    found = mechanism.estimate(_repeated(mechanism, value, times, SeededBits(5))).dense()[:, chosen]
+    stated = mechanism.variance(_rows(value, 1))[0][chosen]
+    error = np.abs(found.mean(axis=0) - expected[chosen])
+    require((error <= 5.5 * np.sqrt(stated / times)).all(), f"the estimate of {mechanism.name} is biased by {error}")
+    squares = (found - expected[chosen]) ** 2
+    gap = np.abs(squares.mean(axis=0) - stated)
+    wrong = f"{mechanism.name} states a variance of {stated}; {squares.mean(axis=0)} was measured"
+    require((gap <= 5.5 * squares.std(axis=0) / math.sqrt(times) + 1e-9).all(), wrong)
+
+
+def check_likelihood(mechanism: Mechanism, value: Any) -> None:
+    """Compare ``log_likelihood`` with the exact distribution, to nine digits."""
+    reports = _repeated(mechanism, value, 20, SeededBits(2))
+    exact = mechanism.exact_distribution(value)
+    expected = [math.log(float(sum(exact[mechanism.report_key(reports, row)])) / 2) for row in range(20)]
+    found = mechanism.log_likelihood(reports, _rows(value, 20))
+    require(np.allclose(found, expected, rtol=1e-9, atol=0), f"the log likelihood of {mechanism.name} is another one")
+
+
+def check_parameters(mechanism: Mechanism) -> None:
+    """Make the mechanism again from its own description, as a manifest does."""
+    parameters = mechanism.to_dict()
+    name = parameters.pop("mechanism")
+    require(name == mechanism.name, f"{mechanism.name} calls itself {name} in its description")
+    require(type(mechanism)(**parameters) == mechanism, f"the description of {mechanism.name} makes another mechanism")
+
+
+def check_repeatable(mechanism: Mechanism, values: Any) -> None:
+    """Perturb twice from the same bits: reports, parameters, promise and input stay the same."""
+    kept, before, promised = np.array(values, copy=True), mechanism.to_dict(), mechanism.guarantee()
+    first = _perturb(mechanism, values, SeededBits(3))
+    mechanism.estimate(first)
+    _perturb(mechanism, values, SeededBits(9))
+    again = _perturb(mechanism, values, SeededBits(3))
+    require(again.to_bytes() == first.to_bytes(), f"{mechanism.name} reports otherwise when it is called again")
+    same = mechanism.to_dict() == before and mechanism.guarantee() == promised
+    require(same, f"{mechanism.name} changes its parameters or its promise when it is called")
+    require(bool((kept == values).all()), f"{mechanism.name} changes the values that it is given")
+
+
+def check_bytes(mechanism: Mechanism, values: Any) -> None:
+    """Pack reports and read them again; rows can be taken alone, and the shape's columns make the same reports."""
+    reports = _perturb(mechanism, values, SeededBits(1))
+    again = type(reports).from_bytes(reports.to_bytes())
+    require(again == mechanism.validate(reports), f"reports of {mechanism.name} are others after a round trip")
+    alone = reports.take(np.array([2, 0]))
+    same = mechanism.report_key(alone, 0) == mechanism.report_key(reports, 2)
+    require(same, f"a row of {mechanism.name} taken alone is another report")
+    shape = mechanism.shape
+    joined = shape.join(shape.split(reports), np.arange(len(reports)))
+    require(joined == reports, f"the columns of {mechanism.name} make other reports")
+
+
+def check_sparse_input(mechanism: Mechanism, values: Any) -> None:
+    """Give the same values dense and in three sparse forms: from the same bits the reports are the same bytes."""
+    dense = _perturb(mechanism, values, SeededBits(7)).to_bytes()
+    for form in (sp.csr_array, sp.coo_array, sp.csc_matrix):
+        found = _perturb(mechanism, form(values), SeededBits(7)).to_bytes()
+        require(found == dense, f"{mechanism.name} reports otherwise for a {form.__name__} of the same values")
+
+
+def require(condition: bool, sentence: str) -> None:
+    """Raise AssertionError with a sentence unless a condition holds, also where Python runs without assertions."""
+    if not condition:
+        raise AssertionError(sentence)
+
+
+def _rows(value: Any, times: int) -> NDArray[Any]:
+    return np.repeat(np.atleast_2d(value) if np.ndim(value) else np.array([value]), times, axis=0)
+
+
+def _perturb(mechanism: Mechanism, values: Any, bits: Bits, users: NDArray[np.int64] | None = None) -> Any:
+    if not mechanism.personal:
+        return mechanism.perturb(values, bits)
+    nodes = np.arange(values.shape[0]) if users is None else users
+    return mechanism.perturb(values, bits, users=nodes)  # type: ignore[call-arg]
+
+
+def _repeated(mechanism: Mechanism, value: Any, times: int, bits: Bits) -> Any:
+    """Draw many independent reports of one person, node 0."""
+    return _perturb(mechanism, _rows(value, times), bits, np.zeros(times, dtype=np.int64))

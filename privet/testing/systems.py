@@ -1,0 +1,131 @@
+"""Checks that every local system must pass: its trust boundary, its promise, and its way from and to a release."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from privet.data import Graph
+from privet.mechanisms import SeededBits
+from privet.privacy import Unit
+from privet.release import LocalRelease, PrivateData
+from privet.systems import Collected, Fitted, LocalSystem
+from privet.systems.collected import labelled
+from privet.testing.mechanisms import require
+
+__all__ = [
+    "check_local_system",
+    "check_promise",
+    "check_release",
+    "check_seeds",
+    "check_test_labels",
+    "check_trust_boundary",
+]
+
+
+def check_local_system(system: LocalSystem, graph: Graph) -> None:
+    """Run every check on a local system.
+
+    Args:
+        system: The system, with settings that train in a moment; its seed is replaced.
+        graph: A small graph with everything that the system needs. It is not changed.
+    """
+    seeded = replace(system, seed=0)
+    check_promise(seeded, graph)
+    check_release(seeded, graph)
+    check_trust_boundary(seeded, graph)
+    check_test_labels(seeded, graph)
+    check_seeds(seeded, graph)
+
+
+def check_promise(system: LocalSystem, graph: Graph) -> None:
+    """Compare the promise before collection with that of the release, of the answers and of the result."""
+    collected = system.collect(graph, SeededBits(0))
+    release = system.release(graph)
+    require(collected.release.matches(release), f"{system.name} collects answers to another release than it states")
+    promised = release.guarantee()
+    for found, where in (
+        (system.guarantee(graph), "before collection"),
+        (collected.guarantee(), "of its answers"),
+        (system.fit(collected).guarantee, "of its result"),
+    ):
+        require(found == promised, f"the promise of {system.name} {where} is {found}, and of its release {promised}")
+    require(collected.answers.checked() is not None, "answers that devices could not have sent")
+
+
+def check_release(system: LocalSystem, graph: Graph) -> None:
+    """Make the system again from its release, and pack and read the answers of some people."""
+    release, kind = system.release(graph), type(system)
+    settings = {k: v for k, v in system.settings().items() if k not in kind.decided_by(release)}
+    again = kind.from_release(release, **settings)
+    require(again.release(graph).matches(release), f"{system.name} made from its own release asks something else")
+    users = np.flatnonzero(labelled(graph) if graph.labels is not None else np.ones(graph.num_nodes, dtype=np.bool_))
+    answers = release.perturb(PrivateData.of(graph, users[:5]), SeededBits(1))
+    bodies = release.wire.pack(answers)
+    read = release.wire.unpack(users[:5], bodies)
+    require(release.wire.pack(read) == bodies, f"answers to {system.name} are others after a round trip")
+
+
+def check_trust_boundary(system: LocalSystem, graph: Graph) -> None:
+    """Replace every private field by NaN after collection: what is learned must stay the same."""
+    mine = _copy(graph)
+    collected = system.collect(mine, SeededBits(0))
+    before = system.fit(collected)
+    _spoil(mine, system.release(graph))
+    same = _equal(system.fit(collected), before)
+    require(same, f"{system.name} reads private fields after they were collected")
+    require(collected.public.features is None, f"{system.name} hands raw features to the server")
+
+
+def check_test_labels(system: LocalSystem, graph: Graph) -> None:
+    """Change the labels of test nodes: neither the answers nor what is learned may depend on them."""
+    if graph.labels is None or graph.split is None or graph.schema is None:
+        return
+    changed = np.where(graph.split.test, (graph.labels + 1) % graph.schema.classes, graph.labels)
+    fits = [system.fit(system.collect(each, SeededBits(0))) for each in (graph, graph.replace(labels=changed))]
+    require(_equal(*fits), f"{system.name} depends on the labels of test nodes")
+
+
+def check_seeds(system: LocalSystem, graph: Graph) -> None:
+    """Collect and fit twice with one seed and once with another: the first two agree, the third differs."""
+    first, again, other = (replace(system, seed=seed) for seed in (0, 0, 1))
+    collected = [each.collect(graph) for each in (first, again, other)]
+    require(_same_answers(*collected[:2]), f"{system.name} collects other answers with the same seed")
+    require(not _same_answers(*collected[1:]), f"{system.name} collects the same answers with another seed")
+    fits = [each.fit(data) for each, data in ((first, collected[0]), (again, collected[1]))]
+    require(_equal(*fits), f"{system.name} learns something else with the same seed")
+
+
+def _copy(graph: Graph) -> Graph:
+    parts: dict[str, Any] = {"adjacency": graph.adjacency.copy()}
+    for name in ("features", "labels"):
+        value = getattr(graph, name)
+        parts[name] = None if value is None else value.copy()
+    return graph.replace(**parts)
+
+
+def _spoil(graph: Graph, release: LocalRelease) -> None:
+    """Overwrite the memory of every private field; public edges are not private."""
+    private = [graph.features] if graph.features is not None else []
+    if release.asks_about(Unit.NEIGHBOUR_BIT):
+        private.append(graph.adjacency)
+        _writeable(graph.adjacency.indices)[:] = 0
+    for matrix in private:
+        _writeable(matrix if isinstance(matrix, np.ndarray) else matrix.data)[:] = np.nan
+    if graph.labels is not None:
+        _writeable(graph.labels)[:] = 10**6
+
+
+def _writeable(array: Any) -> Any:
+    array.flags.writeable = True
+    return array
+
+
+def _equal(one: Fitted, other: Fitted) -> bool:
+    return np.array_equal(one.predict_proba(), other.predict_proba(), equal_nan=True)
+
+
+def _same_answers(one: Collected, other: Collected) -> bool:
+    return all(one.answers[name].reports == other.answers[name].reports for name in one.answers)
