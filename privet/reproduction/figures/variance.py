@@ -6,7 +6,7 @@ import numpy as np
 
 from privet.data import Graph, Schema
 from privet.errors import InvalidData, InvalidParameter
-from privet.evaluation.measure import Measurement
+from privet.reproduction.measures import Measurement
 from privet.mechanisms import Laplace, MultiBit, Piecewise, SquareWave
 from privet.systems import PrivGE, System
 
