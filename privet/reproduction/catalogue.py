@@ -8,7 +8,8 @@ from privet.reproduction.papers import heterpoisson, lpgnn, privge, rgnn, solitu
 
 __all__ = ["TABLES", "published_table"]
 
-TABLES = {table.name: table for paper in (lpgnn, solitude, privge, rgnn, heterpoisson) for table in paper.TABLES}
+_PAPERS = (lpgnn.TABLES, solitude.TABLES, privge.TABLES, rgnn.TABLES, heterpoisson.TABLES)
+TABLES: dict[str, PublishedTable] = {table.name: table for tables in _PAPERS for table in tables}
 
 
 def published_table(name: str) -> PublishedTable:

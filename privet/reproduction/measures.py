@@ -70,7 +70,9 @@ def classification(name: str, metric: str, score: Score, *more: Control) -> Meas
     return Measure(name, metric, columns)
 
 
-def of_kinds(measure: Callable[..., Measurement], own: str, titles: Mapping[str, tuple[str, str]]) -> tuple[Column, ...]:
+def of_kinds(
+    measure: Callable[..., Measurement], own: str, titles: Mapping[str, tuple[str, str]]
+) -> tuple[Column, ...]:
     """Make columns of a function that measures several kinds of figure.
 
     Args:

@@ -8,10 +8,9 @@ from typing import Any
 
 from privet.data import Graph
 from privet.errors import InvalidParameter
-from privet.mechanisms import RandomizedResponse
 from privet.privacy import Guarantee
 from privet.privacy.ledger import LedgerLine
-from privet.systems.base import System
+from privet.systems.base import LocalSystem
 from privet.systems.fitted import Fitted
 
 __all__ = ["controls", "facts", "find", "guarantee", "lines", "preset_condition", "systems", "without_privacy"]
@@ -41,38 +40,22 @@ def find(name: str) -> type[Any]:
 
 def guarantee(system: Any, graph: Graph) -> Guarantee | None:
     """system.guarantee(public)."""
-    found: Guarantee | None = system.promise(graph)
+    found: Guarantee | None = system.guarantee(graph if isinstance(system, LocalSystem) else graph.num_nodes)
     return found
 
 
-def lines(system: Any, graph: Graph) -> tuple[LedgerLine, ...]:
+def lines(system: Any, public: Any) -> tuple[LedgerLine, ...]:
     """system.release(public).lines()."""
-
-    def line(part: str, mechanism: str, promised: Guarantee) -> LedgerLine:
-        return LedgerLine(part, str(promised.unit), mechanism, promised.epsilon, promised.delta)
-
-    if not isinstance(system, System):
-        promised = system.guarantee(graph.num_nodes)
-        return () if promised is None else (line("training", system.mechanism_names(graph)[0], promised),)
-    if graph.schema is None:
-        raise AssertionError("a graph without a schema promises nothing")
-    features = system.feature_mechanism(graph.schema)
-    found = [line("features", features.name, features.guarantee())]
-    if system.epsilon_labels is not None:
-        labels = RandomizedResponse(epsilon=system.epsilon_labels, classes=graph.schema.classes)
-        found.append(line("label", labels.name, labels.guarantee()))
-    if getattr(system, "epsilon_edges", None) is not None:
-        asked: Any = system
-        lists, degrees = asked.edge_mechanism(graph.num_nodes), asked.degree_mechanism(graph.num_nodes)
-        found.append(line("neighbour list", lists.name, lists.guarantee()))
-        if degrees is not None:
-            found.append(line("length of the list", degrees.name, degrees.guarantee()))
-    return tuple(found)
+    if isinstance(system, LocalSystem):
+        return system.release(public).lines()
+    found = guarantee(system, public)
+    name = system.mechanism_names(public)[0]
+    return () if found is None else (LedgerLine("training", str(found.unit), name, found.epsilon, found.delta),)
 
 
 def facts(system: Any, graph: Graph) -> dict[str, float]:
     """system.facts(public): public figures of the training of a central system."""
-    if isinstance(system, System):
+    if isinstance(system, LocalSystem):
         return {}
     nodes = graph.num_nodes
     noise = system.noise_multiplier_for(nodes)
@@ -81,7 +64,7 @@ def facts(system: Any, graph: Graph) -> dict[str, float]:
 
 def without_privacy(system: Any) -> Any:
     """system.without_privacy(): the same pipeline, given everything as it is."""
-    if not isinstance(system, System):
+    if not isinstance(system, LocalSystem):
         return system.without_privacy()
     lists: dict[str, Any] = {"epsilon_edges": None, "symmetrise": "union"} if system.name == "solitude" else {}
     return replace(system, epsilon_labels=None, **lists)
@@ -129,9 +112,9 @@ def controls(system: Any) -> tuple[Any, ...]:
             STRUCTURE_ONLY,
             NON_PRIVATE,
         )
-    if isinstance(system, System):
+    if isinstance(system, LocalSystem):
         return STRUCTURE_ONLY, LABEL_PROPAGATION, FEATURES_ONLY, NON_PRIVATE
-    own = ()
+    own: tuple[Control, ...] = ()
     if system.name == "heterpoisson":
         own = (Control("sml", "SML", "the paper's SML noise at its claimed epsilon, which does not hold", published),)
     others = [rival(kind, *_BASELINES[name]) for name, kind in systems().items() if _is_rival(name, kind, system)]
@@ -139,4 +122,4 @@ def controls(system: Any) -> tuple[Any, ...]:
 
 
 def _is_rival(name: str, kind: type[Any], system: Any) -> bool:
-    return name in _BASELINES and not isinstance(system, System) and name != system.name
+    return name in _BASELINES and not isinstance(system, LocalSystem) and name != system.name

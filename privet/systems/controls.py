@@ -75,7 +75,9 @@ class Control:
 def simulate(system: Any, graph: Graph, seed: int) -> Fitted:
     """Train a system as a simulation: one program plays every device, or the trusted holder, from one seed."""
     chosen = replace(system, seed=seed)
-    return chosen.fit(chosen.collect(graph, SeededBits(seed))) if isinstance(system, LocalSystem) else chosen.fit(graph)
+    given = chosen.collect(graph) if isinstance(system, LocalSystem) else graph
+    fitted: Fitted = chosen.fit(given)
+    return fitted
 
 
 def rival(kind: type[CentralSystem], short: str, title: str, question: str | None = None) -> Control:
@@ -184,7 +186,7 @@ def non_private(system: LocalSystem, graph: Graph, bits: Bits, *, progress: bool
     """Run the system's own pipeline on raw features, labels and edges, which protects nobody."""
     if graph.schema is not None:
         graph = graph.replace(schema=replace(graph.schema, private_edges=False))
-    public = bridge.without_privacy(system)
+    public: LocalSystem = bridge.without_privacy(system)
     return public.fit(collect_raw(public, graph, bits), progress=progress)
 
 

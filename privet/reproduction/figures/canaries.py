@@ -13,8 +13,8 @@ from privet.auditing.lower_bound import epsilon_lower_bound
 from privet.auditing.membership import largest_advantage, membership
 from privet.data import Graph
 from privet.errors import InvalidParameter
-from privet.reproduction.measures import Measurement
 from privet.mechanisms import SeededBits
+from privet.reproduction.measures import Measurement
 from privet.systems import CentralSystem, HeterPoisson
 
 __all__ = ["CANARY_KINDS", "measure_canaries"]

@@ -43,9 +43,7 @@ _CANARIES = of_kinds(
 OVERLAP = classification("overlap", "accuracy (%)", accuracy, _KEPT)
 PRECISION = Measure("precision", _BY_CLASS.metric, lambda system: (*_BY_CLASS.columns(system), EMBEDDING, BOUND))
 IMPACT = Measure("impact", "change of the gradient", lambda system: _IMPACTS, factor=1.0)
-CANARIES = Measure(
-    "canaries", "epsilon, or accuracy (%)", lambda system: _CANARIES, factor=1.0, quick={"runs": 300}
-)
+CANARIES = Measure("canaries", "epsilon, or accuracy (%)", lambda system: _CANARIES, factor=1.0, quick={"runs": 300})
 
 _EPSILONS = (2.0, 4.0, 8.0, 16.0)
 _DATASETS = ("facebook", "twitch", "amazon", "pubmed", "reddit")

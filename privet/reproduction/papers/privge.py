@@ -140,7 +140,9 @@ def _table_2() -> PublishedTable:
     )
 
 
-def _sampled_dimensions(name: str, title: str, measure: Measure, condition: str | None, statement: str) -> PublishedTable:
+def _sampled_dimensions(
+    name: str, title: str, measure: Measure, condition: str | None, statement: str
+) -> PublishedTable:
     cells = [
         Cell(
             dataset,

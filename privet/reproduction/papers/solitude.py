@@ -93,9 +93,7 @@ def _table_3() -> PublishedTable:
         for eps, mean, std in zip(_BUDGETS[dataset], means, stds, strict=True)
     ]
     title = "Solitude, table 3: private features and topology"
-    return PublishedTable(
-        "solitude-3", title, "solitude", tuple(cells), remark=_SIDES, axis="eps_a"
-    )
+    return PublishedTable("solitude-3", title, "solitude", tuple(cells), remark=_SIDES, axis="eps_a")
 
 
 def _both() -> Iterator[tuple[str, str, bool]]:
