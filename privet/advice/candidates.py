@@ -11,7 +11,7 @@ import numpy as np
 
 from privet.data import Graph, Schema
 from privet.errors import InvalidParameter, PrivetError
-from privet.systems import System, bridge
+from privet.systems import LocalSystem, bridge
 from privet.systems.controls import FEATURES_ONLY, LABEL_PROPAGATION, STRUCTURE_ONLY, Control, simulate
 from privet.systems.fitted import Fitted
 from privet.systems.presets import advised
@@ -37,7 +37,7 @@ class Candidate:
         control: A control that is trained instead of the system.
     """
 
-    system: System
+    system: LocalSystem
     mechanism: str
     share: float
     control: Control | None = None
@@ -120,7 +120,7 @@ def _nobody(schema: Schema) -> Graph:
     return Graph.from_edges(np.empty((2, 0), dtype=np.int64), 2, schema=schema)
 
 
-def _split(system: System, protect: str, budget: float, share: float) -> System:
+def _split(system: LocalSystem, protect: str, budget: float, share: float) -> LocalSystem:
     """The system with a share of the budget for features and the rest for labels or edges."""
     features = share * budget
     others = budget - features

@@ -17,7 +17,7 @@ from privet.evaluation.cache import Store, canonical
 from privet.evaluation.results import Figures, Result, SplitFacts
 from privet.evaluation.scoring import Scores, class_figures, scored, with_split
 from privet.evaluation.verdict import needless, verdict
-from privet.systems import System, bridge
+from privet.systems import LocalSystem, bridge
 from privet.systems.controls import Control, simulate
 
 __all__ = ["evaluate", "figures_needed", "fingerprint"]
@@ -150,7 +150,7 @@ def _split_facts(views: Sequence[Graph]) -> SplitFacts:
 
 def _task(system: Any) -> str:
     kind = "private topology" if getattr(system, "epsilon_edges", None) is not None else "public topology"
-    return f"node classification, {kind if isinstance(system, System) else 'central model'}"
+    return f"node classification, {kind if isinstance(system, LocalSystem) else 'central model'}"
 
 
 def _peak_rss_mb() -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privet.data import Graph, label_rate, split_nodes
 from privet.errors import InvalidData
 from privet.evaluation.results import ClassFigures
-from privet.systems import System
+from privet.systems import LocalSystem
 from privet.systems.fitted import Fitted
 
 __all__ = ["Scores", "class_figures", "recalls", "scored", "with_split"]
@@ -60,7 +60,7 @@ def with_split(system: Any, graph: Graph, seed: int, labelled: float | None = No
     """
     if graph.split is not None and labelled is None:
         return graph
-    parts = (0.5, 0.25) if isinstance(system, System) else (0.8, 0.0)
+    parts = (0.5, 0.25) if isinstance(system, LocalSystem) else (0.8, 0.0)
     split = split_nodes(graph, *parts, seed=seed)
     if labelled is not None and labelled != parts[0]:
         split = label_rate(split, labelled / parts[0], seed=seed)

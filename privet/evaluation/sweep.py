@@ -11,7 +11,7 @@ from privet.errors import InvalidParameter
 from privet.evaluation.cache import Store
 from privet.evaluation.evaluate import evaluate
 from privet.evaluation.results import Sweep
-from privet.systems import System
+from privet.systems import LocalSystem
 
 __all__ = ["sweep"]
 
@@ -59,7 +59,7 @@ def sweep(
 
 
 def _budget(system: Any) -> str:
-    return "epsilon_features" if isinstance(system, System) else "target_epsilon"
+    return "epsilon_features" if isinstance(system, LocalSystem) else "target_epsilon"
 
 
 def _changing(system: Any, budget: str | None) -> Callable[[float], Any]:

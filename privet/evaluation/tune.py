@@ -11,12 +11,14 @@ from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.evaluation.scoring import with_split
 from privet.mechanisms import SeededBits
-from privet.systems import System
+from privet.systems import LocalSystem
 
 __all__ = ["tune"]
 
 
-def tune(system: System, graph: Graph, trials: int, *, seed: int = 1000) -> tuple[System, tuple[dict[str, Any], ...]]:
+def tune(
+    system: LocalSystem, graph: Graph, trials: int, *, seed: int = 1000
+) -> tuple[LocalSystem, tuple[dict[str, Any], ...]]:
     """Return the system with the best settings found, and the trials.
 
     One collection serves all trials, as in a study, whose devices report once: a search space holds no setting of a
@@ -37,7 +39,7 @@ def tune(system: System, graph: Graph, trials: int, *, seed: int = 1000) -> tupl
         import optuna
     except ImportError:
         raise InvalidParameter("trials", "tune", "0 without the extra 'search' installed", trials) from None
-    if not isinstance(system, System):
+    if not isinstance(system, LocalSystem):
         expected = "a local system: a search on protected data would spend budget"
         raise InvalidParameter("system", "tune", expected, type(system).__name__)
     if trials < 1:

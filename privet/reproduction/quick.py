@@ -9,7 +9,7 @@ import numpy as np
 
 from privet.data import KNOWN, Graph, social_graph
 from privet.reproduction.cells import PublishedTable
-from privet.systems import System
+from privet.systems import LocalSystem
 
 __all__ = ["NO_MEASUREMENT", "shrunk", "stand_in", "thinned"]
 
@@ -36,7 +36,7 @@ def shrunk(system: Any) -> Any:
     """Return the same system, hardly trained."""
     known = {field.name for field in fields(system)}
     small = {name: value for name, value in _SMALL.items() if name in known}
-    if not isinstance(system, System):
+    if not isinstance(system, LocalSystem):
         small["batch_size"] = _SMALL_BATCH
     return replace(system, **small)
 

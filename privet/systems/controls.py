@@ -233,11 +233,13 @@ def _structure(system: LocalSystem, graph: Graph, seed: int) -> Fitted:
 
 
 def _labels(system: LocalSystem, graph: Graph, seed: int) -> Fitted:
-    return label_propagation(replace(system, seed=seed).collect(graph, SeededBits(seed)))
+    chosen = replace(system, seed=seed)
+    collected = chosen.collect(graph)
+    return label_propagation(collected, chosen.topology(collected))
 
 
 def _features(system: LocalSystem, graph: Graph, seed: int) -> Fitted:
-    return features_only(replace(system, seed=seed).collect(graph, SeededBits(seed)), seed=seed)
+    return features_only(replace(system, seed=seed).collect(graph), seed=seed)
 
 
 def _without_noise(system: Any, graph: Graph, seed: int) -> Fitted:
@@ -278,4 +280,6 @@ LABEL_PROPAGATION = Control(
     subject=_any_feature_budget_with_public_labels,
 )
 FEATURES_ONLY = Control("features_only", "no graph", "features without the graph", _features)
-NON_PRIVATE = Control("non_private", "raw", "the same pipeline without privacy", _without_noise, subject=_without_privacy)
+NON_PRIVATE = Control(
+    "non_private", "raw", "the same pipeline without privacy", _without_noise, subject=_without_privacy
+)
