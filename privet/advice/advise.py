@@ -1,118 +1,91 @@
-"""`privet advise`: which system, mechanism, split of the budget and hops, and whether to collect at all.
+"""Advise on a study: which system, mechanism, split of the budget and hops, and whether to collect at all.
 
-Everything is simulated on a topology with synthetic people (see ``advise_worlds``): nothing private is read. First
-every candidate is tried once in each world; then the best one of each strength of signal is compared with doing without
-the features, on fresh draws and with the same seeds, by a paired test in each world.
+Everything is simulated on a topology with synthetic people (see ``worlds``): nothing private is read. First every
+candidate is tried once in each world; then the best one for each strength of signal is compared with doing without the
+features, on fresh draws and with the same seeds, by a paired test in each world.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 import privet
 from privet.advice.candidates import SPLITS, Candidate, candidates, without
-from privet.advice.topology import Topology, sampled
+from privet.advice.plan import Advice, Gain, StudyPlan, Way
+from privet.advice.topology import sampled
 from privet.advice.verdict import answer, compared, pooled
-from privet.advice.words import advice_paragraph, next_commands
+from privet.advice.words import advice_paragraph
 from privet.advice.worlds import HOMOPHILY, SIGNAL, World, edge_homophily, worlds
 from privet.data import Graph, Schema
-from privet.errors import InvalidParameter
-from privet.evaluation.verdict import confidence_margin
+from privet.evaluation.intervals import half_width
 
-__all__ = ["Question", "advise", "figures_needed"]
+__all__ = ["advise", "figures_needed"]
 
 _FRESH = 1000  # seeds from here on have not chosen anything
 _FINALISTS = 2
 
 
-@dataclass(frozen=True)
-class Question:
-    """What the operator knows and wants: public facts and a budget.
+def figures_needed(plan: StudyPlan) -> int:
+    """Return how many systems :func:`advise` trains, for a progress bar."""
+    first = len(candidates(plan.protect, plan.budget, plan.schema))
+    splits = _FINALISTS * (len(SPLITS[plan.protect]) - 1)
+    controls, parts = (3, 2) if plan.protect == "features,edges" else (2, 1)
+    return len(worlds()) * (first + splits + controls + plan.seeds * (1 + parts))
 
-    ``protect`` is one of features; features,labels; features,edges. A gain of less than ``worth`` points is taken for
-    none, since data that is not collected needs no protection.
+
+def advise(plan: StudyPlan, done: Callable[[], None] = lambda: None) -> Advice:
+    """Simulate a plan.
+
+    Args:
+        plan: What the operator knows and wants.
+        done: Called after each training.
     """
-
-    topology: Topology
-    schema: Schema
-    budget: float
-    protect: str = "features,labels"
-    seeds: int = 5
-    limit: int = 2000
-    worth: float = 1.0
-
-    def __post_init__(self) -> None:
-        requirements = [
-            ("--classes", self.schema.classes >= 2, "an integer of at least 2", self.schema.classes),
-            ("--features", self.schema.dimension >= 1, "at least 1", self.schema.dimension),
-            ("--seeds", self.seeds >= 2, "at least 2, to tell noise from gain", self.seeds),
-            ("--limit", self.limit >= 60, "at least 60", self.limit),
-            ("--worth", self.worth >= 0, "at least 0", self.worth),
-        ]
-        for name, fine, expected, found in requirements:
-            if not fine:
-                raise InvalidParameter(name, "privet advise", expected, found)
-
-
-def figures_needed(question: Question) -> int:
-    """How many systems will be trained."""
-    places = len(worlds())
-    first = len(candidates(question.protect, question.budget, question.schema))
-    splits = _FINALISTS * (len(SPLITS[question.protect]) - 1)
-    controls = 3 if question.protect == "features,edges" else 2
-    return places * (first + splits + controls + question.seeds * (controls if controls == 3 else 2))
-
-
-def advise(question: Question, done: Callable[[], None] = lambda: None) -> dict[str, Any]:
-    """The advice as a document; ``done`` is called after each training."""
     began = time.perf_counter()
-    graph = sampled(question.topology.graph, question.limit)
+    whole = plan.topology.graph
+    graph = sampled(whole, plan.limit)
     places = worlds()
-    trial = _Trial(graph, question.schema, places, done)
-    table = [trial.once(each) for each in candidates(question.protect, question.budget, question.schema)]
+    trial = _Trial(graph, plan.schema, places, done)
+    table = [trial.once(each) for each in candidates(plan.protect, plan.budget, plan.schema)]
     for finalist in sorted(table, key=_mean, reverse=True)[:_FINALISTS]:
-        shares = SPLITS[question.protect][1:]
-        table += [trial.once(finalist.candidate.with_share(question.protect, question.budget, s)) for s in shares]
+        shares = SPLITS[plan.protect][1:]
+        table += [trial.once(finalist.candidate.with_share(plan.protect, plan.budget, share)) for share in shares]
     table.sort(key=_mean, reverse=True)
     champions = {signal: max(table, key=lambda row: _mean(row, signal, places)) for signal in SIGNAL}
-    options = without(table[0].candidate, question.protect, question.budget)
+    options = without(table[0].candidate, plan.protect, plan.budget)
     rivals = {part: max((trial.once(each) for each in ways), key=_mean) for part, ways in options.items()}
-    ours = trial.often([champions[world.signal].candidate for world in places], question.seeds)
-    theirs = {part: trial.often([row.candidate] * len(places), question.seeds) for part, row in rivals.items()}
-    found = {part: compared(places, ours, theirs[part], question.worth) for part in rivals}
+    ours = trial.often([champions[world.signal].candidate for world in places], plan.seeds)
+    theirs = {part: trial.often([row.candidate] * len(places), plan.seeds) for part, row in rivals.items()}
+    found = {part: compared(places, ours, theirs[part], plan.worth) for part in rivals}
     together = {part: pooled(ours, theirs[part]) for part in rivals}
-    best = _recommended(table[0], champions, found["features"])
-    document = {
-        "source": question.topology.source,
-        "nodes": question.topology.graph.num_nodes,
-        "edges": question.topology.graph.num_edges,
-        "simulated_nodes": graph.num_nodes,
-        "simulated_degree": graph.adjacency.nnz / graph.num_nodes,
-        "degree": question.topology.graph.adjacency.nnz / question.topology.graph.num_nodes,
-        "features": question.schema.dimension,
-        "classes": question.schema.classes,
-        "protect": question.protect,
-        "budget": question.budget,
-        "worth": question.worth,
-        "seeds": question.seeds,
-        "homophily": {name: {"follow": HOMOPHILY[name], "edges": trial.edge_share(name)} for name in HOMOPHILY},
-        "signal": SIGNAL,
-        "candidates": [_row(row, table[0]) for row in table],
-        "recommended": _row(best, table[0]) | {"settings": best.candidate.system.settings()},
-        "champions": {signal: _row(row, table[0]) for signal, row in champions.items()},
-        "without": {part: _row(row, table[0]) for part, row in rivals.items()},
-        "comparison": found,
-        "pooled": together,
-        "collect": {part: answer(rows, together[part], question.worth) for part, rows in found.items()},
-        "seconds": time.perf_counter() - began,
-        "version": privet.__version__,
-    }
-    return {**document, "advice": advice_paragraph(document), "next": next_commands(document)}
+    advice = Advice(
+        source=plan.topology.source,
+        nodes=whole.num_nodes,
+        edges=whole.num_edges,
+        degree=whole.adjacency.nnz / whole.num_nodes,
+        simulated_nodes=graph.num_nodes,
+        simulated_degree=graph.adjacency.nnz / graph.num_nodes,
+        features=plan.schema.dimension,
+        classes=plan.schema.classes,
+        protect=plan.protect,
+        budget=plan.budget,
+        worth=plan.worth,
+        seeds=plan.seeds,
+        homophily={name: {"follow": HOMOPHILY[name], "edges": trial.edge_share(name)} for name in HOMOPHILY},
+        signal=SIGNAL,
+        candidates=tuple(_way(row, table[0]) for row in table),
+        recommended=_way(_recommended(table[0], champions, found["features"]), table[0]),
+        without={part: _way(row, table[0]) for part, row in rivals.items()},
+        comparison=found,
+        pooled=together,
+        collect={part: answer(rows, together[part], plan.worth) for part, rows in found.items()},
+        seconds=time.perf_counter() - began,
+        version=privet.__version__,
+    )
+    return replace(advice, advice=advice_paragraph(advice))
 
 
 @dataclass(frozen=True)
@@ -159,22 +132,24 @@ def _mean(row: _Tried, signal: str | None = None, places: Sequence[World] = ()) 
     return float(np.mean(some or row.scores))
 
 
-def _recommended(first: _Tried, champions: dict[str, _Tried], rows: list[dict[str, Any]]) -> _Tried:
-    """Who collects features does so for the worlds in which they help, so the choice is for those."""
-    helped = [row["signal"] for row in rows if row["helps"]]
+def _recommended(first: _Tried, champions: dict[str, _Tried], rows: Sequence[Gain]) -> _Tried:
+    """Features are collected for the worlds in which they help, so the choice is for those."""
+    helped = [row.signal for row in rows if row.helps]
     return champions[helped[-1]] if helped else first
 
 
-def _row(row: _Tried, best: _Tried) -> dict[str, Any]:
-    """A line of the table: what it is, how good, and how far behind the best of the same draws."""
-    behind = np.subtract(best.scores, row.scores)
-    return {
-        "system": row.candidate.name,
-        "mechanism": row.candidate.mechanism,
-        "sample": getattr(row.candidate.system, "sample", None) if row.candidate.share else None,
-        "epsilons": row.candidate.epsilons,
-        "hops": row.candidate.hops,
-        "mean": _mean(row),
-        "behind": float(behind.mean()),
-        "margin": confidence_margin(behind),
-    }
+def _way(row: _Tried, best: _Tried) -> Way:
+    """How good a candidate is, and how far behind the best of the same draws."""
+    behind, candidate = np.subtract(best.scores, row.scores), row.candidate
+    settings = candidate.system.settings()
+    return Way(
+        system=candidate.name,
+        mechanism=candidate.mechanism,
+        sample=settings.get("sample") if candidate.share else None,
+        epsilons=candidate.epsilons,
+        hops=candidate.hops,
+        mean=_mean(row),
+        behind=float(behind.mean()),
+        margin=half_width(behind) or 0.0,
+        settings=settings,
+    )

@@ -1,4 +1,4 @@
-"""What advice may know of a graph: who is connected, and nothing that is private."""
+"""Topologies for advice: who is connected, and nothing that is private."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ _LEAST = 60
 
 @dataclass(frozen=True)
 class Topology:
-    """A graph without features and labels, where it is from, and the schema that was found beside it."""
+    """A graph without features and labels.
+
+    Attributes:
+        graph: The edges.
+        source: Where they are from: a name, a path or words.
+        schema: The schema that was found beside them.
+    """
 
     graph: Graph
     source: str
@@ -28,7 +34,12 @@ class Topology:
 
 
 def read_topology(source: str, root: Path | None = None) -> Topology:
-    """The edges of a known dataset, an edge list, an npz file or a directory; columns about people are not read."""
+    """Read the edges of a known dataset, an edge list, an npz file or a directory; columns about people are not read.
+
+    Args:
+        source: A known name or a path.
+        root: The directory of the named datasets.
+    """
     path = Path(source)
     if source in KNOWN:  # published: nothing in it is private
         graph = load(source, root)
@@ -46,11 +57,11 @@ def read_topology(source: str, root: Path | None = None) -> Topology:
         return _from_npz(path, source)
     known = ", ".join(KNOWN)
     expected = f"an edge list (.csv, .parquet), an npz file, a directory with one, or one of {known}"
-    raise InvalidParameter("--graph", "privet advise", expected, source)
+    raise InvalidParameter("source", "read_topology", expected, source)
 
 
 def stated_topology(nodes: int, degree: float, seed: int = 0) -> Topology:
-    """A synthetic social graph of a stated size and mean degree, for edges that nobody may look at.
+    """Make a synthetic social graph of a stated size and mean degree, for edges that nobody may look at.
 
     It has communities of about 50, or ten mean degrees if that is more, in which four edges of five stay.
     """
@@ -61,7 +72,7 @@ def stated_topology(nodes: int, degree: float, seed: int = 0) -> Topology:
 
 
 def read_schema(path: Path) -> Schema:
-    """The declaration in a schema.json."""
+    """Read the declaration in a schema.json."""
     try:
         return Schema.from_json(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
@@ -69,7 +80,7 @@ def read_schema(path: Path) -> Schema:
 
 
 def sampled(graph: Graph, limit: int, seed: int = 0) -> Graph:
-    """A region of about ``limit`` nodes with few edges to the rest; the graph itself if it is not larger.
+    """Return a region of about ``limit`` nodes with few edges to the rest; the graph itself if it is not larger.
 
     METIS cuts the graph into regions; the one whose mean degree is nearest to the whole graph's is taken.
     """
@@ -98,7 +109,7 @@ def _from_npz(path: Path, source: str) -> Topology:
             edges, nodes = archive["edges"], int(archive["num_nodes"])
             schema = Schema.from_json(str(archive["schema"])) if "schema" in archive.files else None
     except FileNotFoundError:
-        raise InvalidParameter("--graph", "privet advise", "an existing file", os.fspath(path)) from None
+        raise InvalidParameter("source", "read_topology", "an existing file", os.fspath(path)) from None
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
         raise InvalidData(f"file '{path.name}'", "an npz archive with edges and num_nodes", "another file") from None
     return Topology(_enough(Graph.from_edges(edges, nodes, self_loops="drop", duplicates="merge")), source, schema)

@@ -1,80 +1,44 @@
-"""Advice in words: one paragraph with its uncertainty, and what to type next."""
+"""Advice in words: one paragraph with its uncertainty."""
 
 from __future__ import annotations
 
 import math
-import shlex
-from collections.abc import Mapping
-from dataclasses import fields
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-from privet.data import KNOWN
-from privet.systems import SYSTEMS
+from privet.advice.plan import Advice, Gain, Way
 
-__all__ = ["NAMES", "advice_paragraph", "mechanism_words", "next_commands"]
+__all__ = ["NAMES", "advice_paragraph"]
 
 NAMES = {"features": "the features", "edges": "the friend lists"}
-_BUDGETS = {"epsilon_features", "epsilon_labels", "epsilon_edges"}
-_LEFT_OUT = {*_BUDGETS, "hops", "feature_hops", "seed", "max_epochs", "patience"}
 
 
-def advice_paragraph(advice: Mapping[str, Any]) -> str:
-    """The recommendation and how sure it is; what need not be collected comes first."""
-    best = _described(advice["recommended"])
-    collected = f"{advice['protect'].replace(',', ' and ')} with a total epsilon of {advice['budget']:g}"
-    answers = [_answer(advice, part) for part in advice["comparison"]]
-    places = len(next(iter(advice["comparison"].values())))
+def advice_paragraph(advice: Advice) -> str:
+    """Write the recommendation and how sure it is; what need not be collected comes first."""
+    best = _described(advice.recommended)
+    collected = f"{advice.protect.replace(',', ' and ')} with a total epsilon of {advice.budget:g}"
+    answers = [_answer(advice, part) for part in advice.comparison]
+    places = len(next(iter(advice.comparison.values())))
     chance = (
-        f"Each world was drawn {advice['seeds']} times anew and compared in pairs, with 95 % confidence: without any "
+        f"Each world was drawn {advice.seeds} times anew and compared in pairs, with 95 % confidence: without any "
         f"gain, one of the {places} worlds would still show one in up to {math.ceil(places * 2.5)} of 100 simulations. "
         "Real people may be like none of these worlds."
     )
-    if "no" in advice["collect"].values():
-        chosen = f"Who collects them all the same does best with {best}, as far as found."
+    if "no" in advice.collect.values():
+        chosen = f"If you collect them anyway, {best} did best."
         return " ".join([*answers, chosen, _others(advice), chance])
     chosen = f"The best way found to collect {collected} is {best}."
     return " ".join([chosen, _others(advice), *answers, chance])
 
 
-def next_commands(advice: Mapping[str, Any]) -> list[str]:
-    """What to type next; words in capitals stand for one's own: a DIRECTORY has edges, nodes and schema.json.
-
-    The guarantee of what should be collected, a run that shows the controls beside the system, and a study.
-    """
-    best = advice["recommended"]
-    budgets = [f"--epsilon-{part} {value:.12g}" for part, value in best["epsilons"].items()]
-    shape = f"--dimension {advice['features']} --classes {advice['classes']}"
-    hops = best["settings"].get("hops", best["settings"].get("feature_hops"))
-    known = {field.name: field.default for field in fields(SYSTEMS[best["system"]])}
-    changed = {k: v for k, v in best["settings"].items() if k not in _LEFT_OUT and v != known[k]}
-    others = [f"--set {name}={_toml(value)}" for name, value in sorted(changed.items())]
-    source = advice["source"]
-    dataset = source if source in KNOWN or Path(source).is_dir() or source.endswith(".npz") else "DIRECTORY"
-    far = [] if hops is None else [f"--hops {hops}"]
-    run = " ".join([f"privet run {best['system']} --dataset {shlex.quote(dataset)}", *budgets, *far, *others])
-    if advice["collect"]["features"] != "no":
-        asked = f"--mechanism {best['mechanism']}" + (f" --sample {best['sample']}" if best["sample"] else "")
-        study = f"privet study new STUDY --title TITLE --nodes {advice['nodes']} --schema SCHEMA {asked}"
-        account = f"privet account {best['system']}"
-        return [" ".join([account, *budgets, shape]), run, " ".join([study, *budgets])]
-    whole = f"--epsilon {advice['budget']:g}"
-    if "labels" in best["epsilons"]:
-        return [f"privet account randomized-response {whole} --classes {advice['classes']}", run]
-    if "edges" in best["epsilons"]:
-        return [f"privet account adjacency-response {whole} --num-nodes {advice['nodes']} --one-sided", run]
-    return [run]
-
-
-def _answer(advice: Mapping[str, Any], part: str) -> str:
-    rows = advice["comparison"][part]
-    what, rival = NAMES[part], advice["without"][part]
-    spent = f" with the whole budget for the {' and '.join(rival['epsilons'])}" if rival["epsilons"] else ""
-    other = f"{rival['system']}{spent}"
-    helped = [row for row in rows if row["helps"]]
+def _answer(advice: Advice, part: str) -> str:
+    rows = advice.comparison[part]
+    what, rival = NAMES[part], advice.without[part]
+    spent = f" with the whole budget for the {' and '.join(rival.epsilons)}" if rival.epsilons else ""
+    other = f"{rival.system}{spent}"
+    helped = [row for row in rows if row.helps]
     if not helped:
         return _no_gain(advice, part, other)
-    least_gain, most_gain = min(row["gain"] for row in helped), max(row["gain"] for row in helped)
+    least_gain, most_gain = min(row.gain for row in helped), max(row.gain for row in helped)
     points = f"{least_gain:.1f} to {most_gain:.1f} points" if len(helped) > 1 else f"{most_gain:.1f} points"
     if len(helped) == len(rows):
         return f"Collecting {what} is worth it in all {len(rows)} worlds: they gain {points} over {other}."
@@ -85,15 +49,15 @@ def _answer(advice: Mapping[str, Any], part: str) -> str:
     )
 
 
-def _no_gain(advice: Mapping[str, Any], part: str, other: str) -> str:
-    what, pooled, rows = NAMES[part], advice["pooled"][part], advice["comparison"][part]
-    least = f"{advice['worth']:g} point{'' if advice['worth'] == 1 else 's'}"
-    mean = f"over all worlds the gain is {pooled['gain']:+.1f} ± {pooled['margin']:.1f} points"
-    open_worlds = sum(row["open"] for row in rows)
-    if advice["collect"][part] == "unclear":
+def _no_gain(advice: Advice, part: str, other: str) -> str:
+    what, pooled, rows = NAMES[part], advice.pooled[part], advice.comparison[part]
+    least = f"{advice.worth:g} point{'' if advice.worth == 1 else 's'}"
+    mean = f"over all worlds the gain is {pooled.gain:+.1f} ± {pooled.margin:.1f} points"
+    open_worlds = sum(row.open for row in rows)
+    if advice.collect[part] == "unclear":
         return (
             f"No world showed that {what} gain {least} over {other}, but the simulation is too small to exclude it "
-            f"({mean}); ask again with more --seeds."
+            f"({mean}); ask again with more seeds."
         )
     alone = "The structure alone does as well" if part == "features" else "The other data alone do as well"
     single = f" (in {open_worlds} of them a gain of that size cannot be excluded)" if open_worlds else ""
@@ -103,11 +67,11 @@ def _no_gain(advice: Mapping[str, Any], part: str, other: str) -> str:
     )
 
 
-def _others(advice: Mapping[str, Any]) -> str:
+def _others(advice: Advice) -> str:
     """How sure the choice of the setting is."""
-    best = advice["recommended"]
-    rows = [row for row in advice["candidates"] if any(row[key] != best[key] for key in row)]
-    close = [row for row in rows if row["behind"] <= row["margin"]]
+    best = advice.recommended
+    rows = [row for row in advice.candidates if row != best]
+    close = [row for row in rows if row.behind <= row.margin]
     if not close:
         return "Every other setting was worse beyond noise."
     many = f"{len(close)} other settings are" if len(close) > 1 else "One other setting is"
@@ -117,27 +81,18 @@ def _others(advice: Mapping[str, Any]) -> str:
     )
 
 
-def _where(rows: list[dict[str, Any]]) -> str:
+def _where(rows: Sequence[Gain]) -> str:
     """The worlds that helped, or those that did not if they are fewer."""
-    helped = [row for row in rows if row["helps"]]
-    few = helped if 2 * len(helped) <= len(rows) else [row for row in rows if not row["helps"]]
-    named = "; ".join(f"{row['signal']} signal with {row['homophily']} homophily" for row in few)
+    helped = [row for row in rows if row.helps]
+    few = helped if 2 * len(helped) <= len(rows) else [row for row in rows if not row.helps]
+    named = "; ".join(f"{row.signal} signal with {row.homophily} homophily" for row in few)
     return named if few is helped else f"all but {named}"
 
 
-def _described(row: Mapping[str, Any]) -> str:
-    far = f" and K = {row['hops']}" if row["hops"] else ""
-    return f"{row['system']} with {mechanism_words(row)}, {_split(row)}{far}"
+def _described(row: Way) -> str:
+    far = f" and K = {row.hops}" if row.hops else ""
+    return f"{row.system} with {row.mechanism_words}, {_split(row)}{far}"
 
 
-def mechanism_words(row: Mapping[str, Any]) -> str:
-    """The mechanism of the features, and how many of them it samples where that was chosen."""
-    return f"{row['mechanism']} of {row['sample']}" if row["sample"] else str(row["mechanism"])
-
-
-def _split(row: Mapping[str, Any]) -> str:
-    return ", ".join(f"{part} {value:g}" for part, value in row["epsilons"].items()) or "nothing private"
-
-
-def _toml(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _split(row: Way) -> str:
+    return ", ".join(f"{part} {value:g}" for part, value in row.epsilons.items()) or "nothing private"

@@ -27,13 +27,18 @@ _COMMUNITY = 50  # people at least; a community is larger than anybody's circle
 
 @dataclass(frozen=True)
 class World:
-    """One setting of what nobody knows before a collection."""
+    """One setting of what nobody knows before a collection.
+
+    Attributes:
+        homophily: A key of :data:`HOMOPHILY`.
+        signal: A key of :data:`SIGNAL`.
+    """
 
     homophily: str
     signal: str
 
     def people(self, topology: Graph, schema: Schema, seed: int) -> Graph:
-        """A draw of the world: labels, features and a 50/25/25 split over the topology."""
+        """Draw the world: labels, features and a 50/25/25 split over the topology."""
         rng = np.random.default_rng([seed, *map(ord, self.homophily + self.signal)])
         labels = planted_labels(topology, schema.classes, HOMOPHILY[self.homophily], rng)
         features = planted_features(labels, schema, SIGNAL[self.signal], rng)
@@ -42,14 +47,15 @@ class World:
 
 
 def worlds() -> list[World]:
-    """Every combination, the most favourable to features last."""
+    """Return every combination, the most favourable to features last."""
     return [World(homophily, signal) for signal in SIGNAL for homophily in reversed(HOMOPHILY)]
 
 
 def planted_labels(topology: Graph, classes: int, keep: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Communities of ten mean degrees, at least 50, by METIS, each with a class that a person has with chance ``keep``.
+    """Draw classes that follow METIS communities: a person has their community's class with probability ``keep``.
 
-    The others' classes are uniform, so the structure alone can tell a share of about keep + (1 - keep) / classes.
+    Communities have about ten mean degrees and at least 50 people. The others' classes are
+    uniform, so the structure alone can tell a share of about keep + (1 - keep) / classes.
     """
     nodes = topology.num_nodes
     people = max(_COMMUNITY, 10 * topology.adjacency.nnz // nodes)
@@ -63,7 +69,7 @@ def planted_labels(topology: Graph, classes: int, keep: float, rng: np.random.Ge
 def planted_features(
     labels: NDArray[np.int64], schema: Schema, signal: float, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Each class prefers one end of every interval and one value of every category.
+    """Draw features that classes prefer: one end of every interval and one value of every category.
 
     A feature has the preferred value with probability ``signal``, and else a uniform one of its domain.
     """
@@ -81,7 +87,7 @@ def planted_features(
 
 
 def edge_homophily(graph: Graph) -> float:
-    """The share of edges whose two ends have the same class."""
+    """Return the share of edges whose two ends have the same class."""
     if graph.labels is None:
         raise AssertionError("a world has labels")
     sources, targets = graph.edges

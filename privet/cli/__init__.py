@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import signal
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
 
-# Each registers its commands, in this order.
-from privet.cli import (  # noqa: F401
-    account,
-    audit,
-    ledger,
-    measurements,
-    participate,
-    predict,
-    results,
-    study,
-    train,
-)
 from privet.cli.app import app
 from privet.errors import PrivetError
 from privet.extras import extra_of, needs
 
 __all__ = ["app", "main"]
+
+for _name in (
+    "demo.command", "run", "sweep", "compare", "table", "report", "statement", "advise", "account", "audit", "study",
+    "participate", "ledger", "train", "predict",
+):  # fmt: skip
+    import_module(f"privet.cli.{_name}")  # registers its commands, in this order
 
 # Typer raises click's errors, from click itself or from a copy of its own: this is their common base in either case.
 _UsageFault: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

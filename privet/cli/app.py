@@ -1,23 +1,26 @@
-"""The Typer application that every command registers itself with, and the options that commands share."""
+"""The Typer application that every command registers itself with, and what all commands share."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-__all__ = ["AsJson", "Data", "Seeds", "System", "app", "with_options"]
+from privet.errors import PrivetError
+
+__all__ = ["AsJson", "BadOption", "Data", "Seeds", "System", "app", "examples", "with_options"]
 
 app = typer.Typer(
     name="privet",
     help="Private learning on graphs whose nodes are people.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,  # its boxes cut option names off in a terminal of 80 columns
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object (default: text for people).")]
@@ -32,8 +35,21 @@ Data = Annotated[
 Seeds = Annotated[int, typer.Option(min=1, help="Number of random splits and simulations.")]
 
 
-def with_options(table: dict[str, tuple[Any, str]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command every option of a table; it receives those that were used as ``options``."""
+class BadOption(PrivetError, ValueError):
+    """Options that do not fit together or do not fit the system: one sentence that says what to type instead."""
+
+
+def examples(*commands: str) -> str:
+    """Return the end of a help text: commands to copy, one a line."""
+    return "\b\nFor example:\n" + "\n".join(f"  {command}" for command in commands)
+
+
+def with_options(table: Mapping[str, tuple[Any, ...]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command every option of a table; it receives those that were used as ``options``.
+
+    Args:
+        table: By the option's name its type, its help text and, where that is not ``--name``, how it is spelled.
+    """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
@@ -43,10 +59,9 @@ def with_options(table: dict[str, tuple[Any, str]]) -> Callable[[Callable[..., N
 
         own = inspect.signature(command, eval_str=True).parameters.values()
         shared = []
-        for name, (kind, text) in table.items():
-            annotation: Any = Annotated[
-                kind | None, typer.Option("--" + name.replace("_", "-"), help=text, show_default=False)
-            ]
+        for name, (kind, text, *spelled) in table.items():
+            spelling = spelled or ["--" + name.replace("_", "-")]
+            annotation: Any = Annotated[kind | None, typer.Option(*spelling, help=text, show_default=False)]
             shared.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
         parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name != "options"] + shared
         wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -57,10 +57,10 @@ def train(
     """Train a model on the reports of a study; budgets are the manifest's."""
     import sys
 
-    from privet.cli.run_command import parse_settings
+    from privet.cli.files import check_writable
+    from privet.cli.options import parse_settings
     from privet.collection.operator.public_data import read_graph, read_labels
     from privet.collection.training import systems_for, train_model
-    from privet.evaluation.outputs import check_writable
     from privet.systems import SYSTEMS, LocalSystem, UnsuitableRelease
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):

@@ -1,4 +1,4 @@
-"""From the command line's words to a system: its preset, the options on top, each of the type that its field has."""
+"""Make a system from its name, a dataset's preset and settings, each of the type that its field has."""
 
 from __future__ import annotations
 
@@ -7,45 +7,30 @@ from dataclasses import Field, fields
 from typing import Any
 
 from privet.errors import InvalidParameter
-from privet.systems import CENTRAL_SYSTEMS, SYSTEMS, AnySystem
-from privet.systems.presets import TRANSFORMS, preset
+from privet.systems import bridge
+from privet.systems.presets import preset
 
-__all__ = ["combined", "system_for"]
-
-
-def system_for(name: str, dataset: str, overrides: Mapping[str, Any], condition: str | None = None) -> AnySystem:
-    """A system with its preset for a dataset and the given settings on top, in the command line's words."""
-    kinds: dict[str, type[AnySystem]] = {**SYSTEMS, **CENTRAL_SYSTEMS}
-    if name not in kinds:
-        raise InvalidParameter("SYSTEM", "privet", "one of " + ", ".join(kinds), name)
-    kind = kinds[name]
-    words = {"epsilon": "target_epsilon"} if name in CENTRAL_SYSTEMS else {}
-    words |= {"hops": "feature_hops"} if name == "solitude" else {}
-    renamed = [(words.get(key, key), value) for key, value in overrides.items()]
-    chosen = dict(renamed)
-    if len(chosen) < len(renamed):
-        raise InvalidParameter("--set", "privet run", "of settings that no other option gives", ", ".join(overrides))
-    known = {field.name: field for field in fields(kind)}
-    for option in chosen:
-        if option not in known:
-            raise InvalidParameter(option, "privet", f"a setting of {name}: {', '.join(sorted(known))}", option)
-        chosen[option] = _typed(known[option], chosen[option], name)
-    settings = {key: value for key, value in preset(name, dataset, condition).items() if key not in TRANSFORMS}
-    if name in CENTRAL_SYSTEMS and not {"target_epsilon", "noise_multiplier"} & chosen.keys():
-        raise InvalidParameter("--epsilon", f"privet run {name}", "given, or --set noise_multiplier=NUMBER", "nothing")
-    return kind(**(settings | chosen))
+__all__ = ["system_for"]
 
 
-def combined(options: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that were used and the settings of ``--set``, none of which may be given twice.
+def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: str | None = None) -> Any:
+    """Make a system.
 
-    >>> combined({"hops": 2}, {"dropout": 0.5})
-    {'hops': 2, 'dropout': 0.5}
+    Args:
+        name: The system's name; capitals are understood.
+        dataset: A known dataset's name, whose preset overrides the class's defaults; any other word has none.
+        settings: The fields of the system that override both; text "none" is None where a field allows it.
+        condition: The variant of the preset (default: the one that the settings call for).
     """
-    twice = sorted(options.keys() & other.keys())
-    if twice:
-        raise InvalidParameter("--set", "privet run", "of settings that no other option gives", ", ".join(twice))
-    return {**options, **other}
+    kind = bridge.find(name)
+    known = {field.name: field for field in fields(kind)}
+    chosen = dict(settings)
+    for key, value in chosen.items():
+        if key not in known:
+            raise InvalidParameter(key, "privet", f"a setting of {kind.name}: {', '.join(sorted(known))}", key)
+        chosen[key] = _typed(known[key], value, kind.name)
+    variant = condition or bridge.preset_condition(kind.name, chosen)
+    return kind(**preset(kind.name, dataset, variant) | chosen)
 
 
 def _typed(field: Field[Any], value: Any, system: str) -> Any:

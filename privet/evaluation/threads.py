@@ -1,4 +1,4 @@
-"""How many threads a small graph is worth."""
+"""Choose the number of threads by the size of a graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SMALL = 100_000  # entries of the adjacency matrix
 
 @contextmanager
 def threads_for(graph: Graph) -> Iterator[None]:
-    """One thread within the block if the graph is small: a second one would wait for most of its time, spinning."""
+    """Use one thread within the block if the graph is small: a second one would spend most of its time waiting."""
     before = torch.get_num_threads()
     torch.set_num_threads(1 if graph.adjacency.nnz < _SMALL else before)
     try:

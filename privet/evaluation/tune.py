@@ -1,4 +1,4 @@
-"""`privet run --tune N`: a search over hyper-parameters by validation labels that the server sees anyway."""
+"""Search for hyper-parameters by validation labels that the server sees anyway."""
 
 from __future__ import annotations
 
@@ -9,29 +9,43 @@ import numpy as np
 
 from privet.data import Graph
 from privet.errors import InvalidParameter
-from privet.evaluation.measure import seeded_split
+from privet.evaluation.scoring import with_split
 from privet.mechanisms import SeededBits
-from privet.systems import System
+from privet.systems import LocalSystem
 
 __all__ = ["tune"]
 
 
-def tune(system: System, graph: Graph, trials: int, *, seed: int = 1000) -> tuple[System, list[dict[str, Any]]]:
-    """The system with the best settings of ``trials`` Optuna trials, and the trials.
+def tune(
+    system: LocalSystem, graph: Graph, trials: int, *, seed: int = 1000
+) -> tuple[LocalSystem, tuple[dict[str, Any], ...]]:
+    """Return the system with the best settings found, and the trials.
 
     One collection serves all trials, as in a study, whose devices report once: a search space holds no setting of a
-    mechanism. Its split is none of those that are reported, but a split of the same nodes. A trial's value is the score
-    on validation labels *as the server sees them*: noisy ones where labels are private. Test labels of the split are
-    not touched.
+    mechanism. Its random split is none of those that are reported, but a split of the same nodes. Test labels of the
+    split are not touched.
+
+    Args:
+        system: The system to begin with; its class names the values to try.
+        graph: A graph with features, a schema and labels.
+        trials: The number of settings to try, at least 1.
+        seed: The seed of the split, the simulated collection and the search.
+
+    Returns:
+        The system, and for each trial its settings with ``validation``, the accuracy on validation labels *as the
+        server sees them*: noisy ones where labels are private.
     """
     try:
         import optuna
     except ImportError:
-        raise InvalidParameter("--tune", "privet run", "used with the extra 'search' installed", "no optuna") from None
+        raise InvalidParameter("trials", "tune", "0 without the extra 'search' installed", trials) from None
+    if not isinstance(system, LocalSystem):
+        expected = "a local system: a search on protected data would spend budget"
+        raise InvalidParameter("system", "tune", expected, type(system).__name__)
     if trials < 1:
-        raise InvalidParameter("--tune", "privet run", "an integer of at least 1", trials)
+        raise InvalidParameter("trials", "tune", "an integer of at least 1", trials)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    split = seeded_split(graph, seed)
+    split = with_split(system, graph, seed)
     space = type(system).search_space
     if "validation_reports" in system.settings():
         own: dict[str, Any] = {"validation_reports": False}  # what is trained on cannot choose
@@ -51,4 +65,4 @@ def tune(system: System, graph: Graph, trials: int, *, seed: int = 1000) -> tupl
 
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
     study.optimize(objective, n_trials=trials)
-    return replace(system, **study.best_params), history
+    return replace(system, **study.best_params), tuple(history)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from privet.privacy.guarantee import Guarantee
+
 __all__ = ["LedgerLine"]
 
 
@@ -27,6 +29,11 @@ class LedgerLine:
     epsilon: float
     delta: float = 0.0
     how: str = ""
+
+    @classmethod
+    def of(cls, part: str, mechanism: str, guarantee: Guarantee, how: str = "") -> LedgerLine:
+        """Make the line of a part that has a guarantee of its own."""
+        return cls(part, str(guarantee.unit), mechanism, guarantee.epsilon, guarantee.delta, how)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""

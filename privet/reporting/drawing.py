@@ -1,42 +1,79 @@
-"""Figures in files: the same input gives the same bytes, text stays text, and nothing is left half-written."""
+"""Figures in files: one palette, the same bytes for the same input, text as text, nothing left half-written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from privet.data.files import atomic_file
 from privet.errors import InvalidParameter
 
-__all__ = ["CONTROL_COLOURS", "OURS", "PAPER", "SERIES_COLOURS", "check_format", "figure_in"]
+__all__ = [
+    "CONTROL",
+    "GREYS",
+    "INK",
+    "LINE",
+    "OTHERS",
+    "OURS",
+    "PAPER",
+    "check_format",
+    "drawn",
+    "write_figure",
+]
+
+INK, LINE, PAPER = "#1f2328", "#c9d1d9", "#000000"
+OURS, CONTROL = "#0072b2", "#6e5494"
+OTHERS = ("#b35900", "#00765a", "#a8447c", "#3f7fb0", "#8a6d00", "#6e7781")  # contrast of 4.5 and more on white
+GREYS = ("#444444", "#888888", "#bbbbbb")  # of controls, where series take the colours
 
 _FORMATS = (".svg", ".pdf", ".png")
-# Okabe and Ito's colours, which colour-blind readers can tell apart.
-OURS, PAPER = "#0072B2", "#000000"
-CONTROL_COLOURS = ("#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
-SERIES_COLOURS = (OURS, "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
+_STYLE: Any = {
+    "svg.hashsalt": "privet",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "font.size": 8.5,
+    "text.parse_math": False,  # a name with dollars is a name
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": LINE,
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
+}
 
 
 def check_format(path: Path) -> None:
-    """Refuse a file name before anything is measured for it."""
+    """Refuse a file name before anything is measured for it; figures are SVG, PDF or PNG files."""
     if path.suffix not in _FORMATS:
-        raise InvalidParameter("--plot", "privet", "a file name ending in " + ", ".join(_FORMATS), path.name)
+        raise InvalidParameter("path", "a figure", "a file name ending in " + ", ".join(_FORMATS), path.name)
 
 
-@contextmanager
-def figure_in(path: Path, width: float, height: float) -> Iterator[Any]:
-    """A figure of so many inches to draw on; it is written when the block ends well."""
-    check_format(path)
+def drawn(draw: Callable[[Any], None], width: float, height: float, kind: str) -> bytes:
+    """Draw on a matplotlib figure and return the file's bytes.
+
+    Args:
+        draw: Called with the empty figure.
+        width: Inches.
+        height: Inches.
+        kind: svg, pdf or png.
+    """
     # Not pyplot: no global state, and no window system is looked for.
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context({"svg.hashsalt": "privet", "svg.fonttype": "none", "font.size": 9}):
+    stream = io.BytesIO()
+    no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    with rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
-        yield figure
-        with atomic_file(path) as file:
-            kind = path.suffix[1:]
-            no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-            figure.savefig(file, format=kind, dpi=150, metadata=no_date)
+        draw(figure)
+        figure.savefig(stream, format=kind, dpi=150, transparent=kind != "png", metadata=no_date)
+    return stream.getvalue()
+
+
+def write_figure(draw: Callable[[Any], None], width: float, height: float, path: Path) -> None:
+    """Draw and write one file, whose ending names the format."""
+    check_format(path)
+    content = drawn(draw, width, height, path.suffix[1:])
+    with atomic_file(path) as file:
+        file.write_bytes(content)

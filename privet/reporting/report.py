@@ -1,78 +1,69 @@
-"""`privet report`: results as one self-contained HTML file, for people who decide and for papers."""
+"""Results as one self-contained HTML page, for people who decide and for papers."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from privet.data.files import atomic_file
-from privet.errors import InvalidData, InvalidParameter, PrivetError
-from privet.evaluation.tasks import KIND_TITLES
-from privet.evaluation.verdict import confidence_margin
+from privet.errors import InvalidParameter
+from privet.evaluation.documents import read_json
+from privet.evaluation.results import Figures, Result, Sweep
 from privet.privacy import Guarantee
 from privet.privacy.rounding import at_most
 from privet.privacy.statement import statement
-from privet.reporting.figures import (
-    DECIDING,
-    ReportFigure,
-    accuracy_figure,
-    classes_figure,
-    short_title,
-    tradeoff_figure,
-)
+from privet.reporting.figures import ReportFigure, accuracy_figure, classes_figure, deciding, tradeoff_figure
 
 __all__ = ["build_report", "read_results", "write_report"]
 
-_NEEDED = ("system", "dataset", "task", "metric", "mean", "std", "values", "settings", "controls", "guarantee")
 _BUDGETS = {"epsilon_features", "epsilon_labels", "epsilon_edges", "target_epsilon", "noise_multiplier", "seed"}
-_OPTIONAL: dict[str, Any] = {"ledger": [], "tuning": [], "seconds": None, "peak_rss_mb": None}
 _MOST_CLASSES = 40  # more rows than this are a table's, not a figure's
+_MOST_SETTINGS = 3  # in a title
 
 
-def write_report(paths: Sequence[Path], out: Path, figures: Path | None = None) -> int:
-    """Write the page, and each figure as SVG and PDF if a directory for them is named; how many results there are."""
-    results = read_results(paths)
+def write_report(results: Sequence[Result], out: Path, figures: Path | None = None) -> None:
+    """Write the page.
+
+    Args:
+        results: The results, in the order of the page.
+        out: The HTML file.
+        figures: A directory to which each figure is also written as SVG and PDF (default: none).
+    """
     page, drawn = build_report(results)
     if figures is not None:
         if figures.exists() and not figures.is_dir():
-            raise InvalidParameter("--figures", "privet report", "a directory", f"the file {figures}")
+            raise InvalidParameter("figures", "write_report", "a directory", f"the file {figures}")
         figures.mkdir(exist_ok=True)
         for figure in drawn:
-            figure.write(figures)
+            for ending in ("svg", "pdf"):
+                figure.write(figures / f"{figure.name}.{ending}")
     with atomic_file(out) as file:
         file.write_text(page, encoding="utf-8")
-    return len(results)
 
 
-def read_results(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """The result documents in files of `privet run --out` and of `privet sweep --out`, in the order given."""
-    results: list[dict[str, Any]] = []
+def read_results(paths: Sequence[Path]) -> list[Result]:
+    """Read files of results and of sweeps, whose points are results, in the order given."""
+    results: list[Result] = []
     for path in paths:
-        where = f"file '{path.name}'"
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError):
-            raise InvalidData(where, "a result of privet run or privet sweep", "no JSON") from None
-        if isinstance(document, dict) and isinstance(document.get("points"), list):
-            if not document["points"]:
-                raise InvalidData(where, "a sweep with at least one point", "none")
-            results += [_checked(point, f"point {i} of {where}") for i, point in enumerate(document["points"])]
+        document, where = read_json(path), f"file '{path.name}'"
+        if isinstance(document, dict) and "points" in document:
+            results += Sweep.from_dict({"swept": "epsilon", **document}, where).points
         else:
-            results.append(_checked(document, where))
-    if not results:
-        raise InvalidParameter("RESULT", "privet report", "at least one file", "none")
+            results.append(Result.from_dict(document, where))
     return results
 
 
-def build_report(results: Sequence[Mapping[str, Any]]) -> tuple[str, list[ReportFigure]]:
-    """The page, and the figures in it; the same results give the same bytes."""
+def build_report(results: Sequence[Result]) -> tuple[str, list[ReportFigure]]:
+    """Return the page and the figures in it; the same results give the same bytes."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    if not results:
+        raise InvalidParameter("results", "build_report", "at least one", "none")
     figures: list[ReportFigure] = []
 
     def inline(figure: ReportFigure) -> str:
@@ -87,111 +78,91 @@ def build_report(results: Sequence[Mapping[str, Any]]) -> tuple[str, list[Report
         lstrip_blocks=True,
     )
     environment.filters |= {"at_most": at_most, "one": _one_digit, "upper_first": _upper_first}
+    titled = zip(results, _marks(results), strict=True)
     page = environment.get_template("report.html").render(
-        results=[_view(result, number, inline) for number, result in enumerate(results, 1)],
+        results=[_view(result, mark, number, inline) for number, (result, mark) in enumerate(titled, 1)],
         curves=[_curve(points, number, inline) for number, points in enumerate(_curves(results), 1)],
     )
     return page + "\n", figures
 
 
-def _checked(document: object, where: str) -> dict[str, Any]:
-    """A result document, or one sentence that says what is missing."""
-    expected = "a result of privet run or privet sweep"
-    if not isinstance(document, dict):
-        raise InvalidData(where, expected, f"a JSON {type(document).__name__}")
-    missing = [name for name in _NEEDED if name not in document]
-    if missing:
-        raise InvalidData(where, expected, f"one without {', '.join(missing)}")
-    try:
-        Guarantee.from_dict(document["guarantee"])
-        figures = [document, *document["controls"].values()]
-        plain = all(isinstance(f["mean"], int | float) and f["values"] for f in figures)
-        plain = plain and all(isinstance(value, int | float) for f in figures for value in f["values"])
-        plain = plain and isinstance(document["settings"], dict)
-    except (PrivetError, TypeError, KeyError, AttributeError):
-        plain = False
-    if not plain:
-        raise InvalidData(where, expected, "one whose guarantee or figures cannot be read")
-    order = {kind: place for place, kind in enumerate(KIND_TITLES)}
-    controls = sorted(document["controls"].items(), key=lambda item: order.get(item[0], len(order)))
-    return {**document, "controls": dict(controls)}
+def _marks(results: Sequence[Result]) -> list[str]:
+    """What tells results of equal system, data and epsilon apart: the settings in which they differ, or a number."""
+
+    def title(result: Result) -> tuple[str, str, float]:
+        return result.system, result.dataset, result.guarantee.epsilon
+
+    marks = []
+    for place, result in enumerate(results):
+        twins = [other for other in results if title(other) == title(result)]
+        names = sorted({name for twin in twins for name in {**twin.settings, **result.settings}})
+        changed = [n for n in names if len({json.dumps(t.settings.get(n), default=str) for t in twins}) > 1]
+        told = [f"{name} {_plain(result.settings.get(name))}" for name in changed[:_MOST_SETTINGS]]
+        same = [
+            i for i, other in enumerate(results) if title(other) == title(result) and _equal(other, result, changed)
+        ]
+        if len(same) > 1 or len(changed) > _MOST_SETTINGS:
+            told.append(f"number {place + 1}")
+        marks.append(f" ({', '.join(told)})" if told else "")
+    return marks
 
 
-def _view(result: Mapping[str, Any], number: int, inline: Any) -> dict[str, Any]:
+def _equal(one: Result, other: Result, names: Sequence[str]) -> bool:
+    return all(one.settings.get(name) == other.settings.get(name) for name in names)
+
+
+def _view(result: Result, mark: str, number: int, inline: Callable[[ReportFigure], str]) -> dict[str, Any]:
     """What the template shows of one result."""
-    guarantee = Guarantee.from_dict(dict(result["guarantee"]))
-    name = _slug(f"{number}-{result['system']}-{result['dataset']}")
-    described = {"version": "unknown", "mechanisms": ["unknown"], **result}
-    classes = result.get("per_class", [])
-    main = next((kind for kind in (*DECIDING, *result["controls"]) if kind in result["controls"]), None)
-    shown = [row for row in classes if row["recall"] is not None]
+    name = _slug(f"{number}-{result.system}-{result.dataset}")
+    main = deciding(result)
+    shown = [row for row in result.classes if row.recall is not None]
+    classes = 0 < len(shown) <= _MOST_CLASSES
     return {
         "id": f"result-{number}",
-        "result": _OPTIONAL | dict(result),
-        "verdict": result.get("verdict", "").replace("+-", "±"),
-        "title": f"{result['system']} on {result['dataset']}",
-        "guarantee": guarantee,
-        "factor": _factor(guarantee),
-        "words": guarantee.in_words(),
-        "statement": statement(described),
-        "interval": _interval(result["values"]),
-        "rows": [_row(kind, figures) for kind, figures in result["controls"].items()],
+        "result": result,
+        "verdict": result.verdict.replace("+-", "±"),
+        "mark": mark,
+        "title": f"{result.system} on {result.dataset}{mark}",
+        "guarantee": result.guarantee,
+        "factor": _factor(result.guarantee),
+        "words": result.guarantee.in_words(),
+        "statement": statement(result.to_dict()),
+        "interval": _interval(result.figures),
+        "rows": [(each, _interval(each)) for each in result.controls.values()],
         "accuracy": inline(accuracy_figure(result, f"accuracy-{name}")),
-        "classes": classes,
-        "main": main,
-        "main_short": short_title(main) if main else "",
-        "main_title": _title(main) if main else "",
-        "class_figure": inline(classes_figure(result, main, f"classes-{name}"))
-        if 0 < len(shown) <= _MOST_CLASSES
-        else None,
-        "settings": sorted((key, _plain(value)) for key, value in result["settings"].items()),
+        "main": None if main is None else result.controls[main],
+        "main_key": main,
+        "class_figure": inline(classes_figure(result, main, f"classes-{name}")) if classes else None,
+        "settings": sorted((key, _plain(value)) for key, value in result.settings.items()),
     }
 
 
-def _row(kind: str, figures: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "short": short_title(kind),
-        "title": _title(kind),
-        "mean": figures["mean"],
-        "interval": _interval(figures["values"]),
-    }
-
-
-def _curves(results: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+def _curves(results: Sequence[Result]) -> list[list[Result]]:
     """Results of one system under one setting on one dataset that differ in epsilon, each group by epsilon."""
 
-    def key(result: Mapping[str, Any]) -> str:
-        rest = {name: value for name, value in result["settings"].items() if name not in _BUDGETS}
-        what = [result["system"], result["dataset"], result["task"], result["metric"], result["guarantee"]["unit"]]
+    def key(result: Result) -> str:
+        rest = {name: value for name, value in result.settings.items() if name not in _BUDGETS}
+        what = [result.system, result.dataset, result.task, result.metric, str(result.guarantee.unit)]
         return json.dumps([what, rest], sort_keys=True, default=str)
 
     groups = []
     for _, members in groupby(sorted(results, key=key), key=key):
-        by_epsilon = {point["guarantee"]["epsilon"]: point for point in members}
+        by_epsilon = {point.guarantee.epsilon: point for point in members}
         if len(by_epsilon) > 1:
             groups.append([by_epsilon[epsilon] for epsilon in sorted(by_epsilon)])
     return groups
 
 
-def _curve(points: list[Mapping[str, Any]], number: int, inline: Any) -> dict[str, Any]:
+def _curve(points: list[Result], number: int, inline: Callable[[ReportFigure], str]) -> dict[str, Any]:
     first = points[0]
-    name = _slug(f"tradeoff-{number}-{first['system']}-{first['dataset']}")
+    name = _slug(f"tradeoff-{number}-{first.system}-{first.dataset}")
     return {
-        "title": f"{first['system']} on {first['dataset']}",
-        "metric": first["metric"],
-        "unit": first["guarantee"]["unit"],
+        "title": f"{first.system} on {first.dataset}",
+        "metric": first.metric,
+        "unit": first.guarantee.unit,
         "figure": inline(tradeoff_figure(points, name)),
-        "kinds": [(kind, _title(kind)) for kind in first["controls"]],
-        "points": [
-            {
-                "epsilon": point["guarantee"]["epsilon"],
-                "factor": _factor(Guarantee.from_dict(dict(point["guarantee"]))),
-                "mean": point["mean"],
-                "interval": _interval(point["values"]),
-                "controls": point["controls"],
-            }
-            for point in points
-        ],
+        "columns": [(key, figures.title) for key, figures in first.controls.items()],
+        "points": [(point, _factor(point.guarantee), _interval(point.figures)) for point in points],
     }
 
 
@@ -199,20 +170,16 @@ def _factor(guarantee: Guarantee) -> str:
     return at_most(guarantee.odds(), 3) if guarantee.epsilon < 50 else f"e^{at_most(guarantee.epsilon)}"
 
 
-def _interval(values: Sequence[float]) -> str:
-    return f"± {confidence_margin(values):.1f}" if len(values) > 1 else "one seed"
-
-
-def _title(kind: str) -> str:
-    return KIND_TITLES[kind][1] if kind in KIND_TITLES else kind.replace("_", " ")
+def _interval(figures: Figures) -> str:
+    return "one seed" if figures.half_width is None else f"± {figures.half_width:.1f}"
 
 
 def _plain(value: object) -> str:
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else f"{value}"
 
 
-def _one_digit(figure: float | None) -> str:
-    return "no nodes" if figure is None else f"{figure:.1f}"
+def _one_digit(figure: float | None, missing: str = "no nodes") -> str:
+    return missing if figure is None else f"{figure:.1f}"
 
 
 def _upper_first(text: str) -> str:

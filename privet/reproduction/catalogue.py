@@ -1,33 +1,19 @@
-"""The published tables and figures by id; each paper's are described in files of its own, one runner is for all."""
+"""The published tables and figures by id; each paper's are described in a file of its own."""
 
 from __future__ import annotations
 
 from privet.errors import InvalidParameter
-from privet.reproduction.cells import Cell, PublishedTable
-from privet.reproduction.papers.heterpoisson import HETERPOISSON_TABLES
-from privet.reproduction.papers.heterpoisson_figures import HETERPOISSON_FIGURES
-from privet.reproduction.papers.lpgnn import LPGNN_TABLES
-from privet.reproduction.papers.privge import PRIVGE_TABLES
-from privet.reproduction.papers.rgnn import RGNN_TABLES
-from privet.reproduction.papers.solitude import SOLITUDE_TABLES
+from privet.reproduction.cells import PublishedTable
+from privet.reproduction.papers import heterpoisson, lpgnn, privge, rgnn, solitude
 
-__all__ = ["TABLES", "Cell", "PublishedTable", "published_table"]
+__all__ = ["TABLES", "published_table"]
 
-TABLES = {
-    table.name: table
-    for table in (
-        *LPGNN_TABLES,
-        *SOLITUDE_TABLES,
-        *PRIVGE_TABLES,
-        *RGNN_TABLES,
-        *HETERPOISSON_TABLES,
-        *HETERPOISSON_FIGURES,
-    )
-}
+_PAPERS = (lpgnn.TABLES, solitude.TABLES, privge.TABLES, rgnn.TABLES, heterpoisson.TABLES)
+TABLES: dict[str, PublishedTable] = {table.name: table for tables in _PAPERS for table in tables}
 
 
 def published_table(name: str) -> PublishedTable:
-    """The table of that name; an unknown name lists them all."""
+    """Return the table of an id; an unknown id is an error that lists them all."""
     if name not in TABLES:
-        raise InvalidParameter("ID", "privet table", "all, list, or one of " + ", ".join(TABLES), name)
+        raise InvalidParameter("name", "published_table", "one of " + ", ".join(TABLES), name)
     return TABLES[name]

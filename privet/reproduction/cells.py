@@ -8,18 +8,29 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from privet.errors import InvalidParameter
+from privet.reproduction.measures import ACCURACY, Measure
 
 __all__ = ["Cell", "PublishedTable"]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure of a table: a system under some settings on a dataset, and what the paper prints (per cent).
+    """One figure of a table.
 
-    ``paper`` is None where the paper prints nothing; ``available`` is False where the dataset cannot be had.
-    ``protocol`` is what the evaluation does differently, such as a smaller ``label_rate``. In a plot the cell stands
-    ``at`` a place of the horizontal axis (called ``tick`` there, if not by its number), on the line of its ``series``,
-    in a ``panel`` (that of the dataset, if not named). Without ``controls`` only the system itself is measured.
+    Attributes:
+        dataset: The dataset's name.
+        label: The condition in words.
+        settings: The system's settings, on top of the dataset's preset.
+        paper: The paper's figure, in per cent; None where it prints nothing.
+        paper_std: The paper's standard deviation.
+        condition: The variant of the preset.
+        available: Whether the dataset can be had.
+        at: The cell's place on a plot's horizontal axis.
+        panel: The plot's panel (default: the dataset's).
+        series: The line that the cell belongs to in a plot.
+        tick: The name of its place, where it is not a number.
+        protocol: What the evaluation does differently, such as a smaller ``label_rate``.
+        controls: Whether anything is measured beside the system itself.
     """
 
     dataset: str
@@ -39,33 +50,46 @@ class Cell:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A table of a paper; ``task`` is one of ``privet.evaluation.tasks``, ``kinds`` those of its figures to measure
-    (all, if none is named). ``statement`` is what the paper says where it prints no numbers, ``remark`` our own word.
+    """A table or a figure of a paper.
+
+    Attributes:
+        name: Its id, such as ``lpgnn-3``.
+        title: Its title.
+        system: The name of the system that it is about.
+        cells: Its cells.
+        measure: What is measured in them.
+        remark: Our own remark about it.
+        axis: The name of a plot's horizontal axis.
+        statement: What the paper says where it prints no numbers.
+        beside: The keys of the columns beside the system's own (default: all that the measure has).
     """
 
     name: str
     title: str
     system: str
     cells: tuple[Cell, ...]
-    task: str = "nodes"
+    measure: Measure = ACCURACY
     remark: str = ""
     axis: str = "epsilon"
     statement: str = ""
-    kinds: tuple[str, ...] = ()
+    beside: tuple[str, ...] | None = None
 
     def only(self, datasets: Sequence[str] = (), condition: str | None = None) -> PublishedTable:
-        """The cells of some datasets (all, if none is named) whose conditions match a pattern such as gin*."""
+        """Return the table with fewer cells.
+
+        Args:
+            datasets: Patterns of datasets' names (default: all).
+            condition: A pattern of conditions, such as ``gin*`` (default: all).
+        """
         cells = self.cells
-        for option, patterns, field_name in (
-            ("--only", datasets, "dataset"),
-            ("--condition", [condition] if condition else [], "label"),
+        for parameter, patterns, attribute in (
+            ("datasets", datasets, "dataset"),
+            ("condition", [condition] if condition else [], "label"),
         ):
-            known = list(dict.fromkeys(getattr(cell, field_name) for cell in cells))
+            known = list(dict.fromkeys(getattr(cell, attribute) for cell in cells))
             unknown = [pattern for pattern in patterns if not fnmatch.filter(known, pattern)]
             if unknown:
-                raise InvalidParameter(option, "privet table", "among " + "; ".join(known), ", ".join(unknown))
-            wanted = (
-                {name for pattern in patterns for name in fnmatch.filter(known, pattern)} if patterns else set(known)
-            )
-            cells = tuple(cell for cell in cells if getattr(cell, field_name) in wanted)
+                raise InvalidParameter(parameter, f"table {self.name}", "among " + "; ".join(known), ", ".join(unknown))
+            wanted = {name for pattern in patterns or ["*"] for name in fnmatch.filter(known, pattern)}
+            cells = tuple(cell for cell in cells if getattr(cell, attribute) in wanted)
         return replace(self, cells=cells)

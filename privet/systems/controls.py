@@ -1,54 +1,113 @@
-"""Honest controls: what the same splits give without the private features, without the graph, or without privacy.
+"""Controls: the figures that the same splits give without the private data, without the graph, or without privacy.
 
 A private system is worth its budget only if it beats ``structure_only``, which runs the same pipeline on reports that
-carry no information.
+carry no information. A system names the controls that it is compared with.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from privet.data import Graph
+from privet.data import Categories, Graph
 from privet.graph import LazyFeatures, gcn_operator
-from privet.mechanisms import AffineFeatures, Bits, SampledResponse
+from privet.mechanisms import AffineFeatures, Bits, SeededBits
 from privet.models import MLP, TrainingSettings, seeded, train
 from privet.privacy import Guarantee
-from privet.systems.base import LocalSystem as System
+from privet.systems import bridge
+from privet.systems.base import LocalSystem
+from privet.systems.central._base import CentralSystem
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 
 __all__ = [
+    "FEATURES_ONLY",
+    "LABEL_PROPAGATION",
+    "NON_PRIVATE",
+    "STRUCTURE_ONLY",
+    "Control",
     "collect_raw",
     "features_only",
     "label_propagation",
     "non_private",
+    "rival",
     "shuffled_reports",
+    "simulate",
     "structure_only",
     "without_information",
 ]
 
 
+@dataclass(frozen=True)
+class Control:
+    """A figure that stands beside a system's own.
+
+    Attributes:
+        key: The name in result files.
+        short: The name in a narrow column.
+        title: The name in words.
+        fit: Trains it: ``fit(subject, graph, seed)``; the graph has a split.
+        question: The data whose worth the system's lead over this control shows, such as "the private features".
+        spares: The data that need not be collected if this control does as well as the system.
+        subject: The system that ``fit`` is given, made from the one that is compared. Systems that give equal
+            subjects have equal figures, which are then measured once.
+    """
+
+    key: str
+    short: str
+    title: str
+    fit: Callable[[Any, Graph, int], Fitted]
+    question: str | None = None
+    spares: str | None = None
+    subject: Callable[[Any], Any] = lambda system: system
+
+    def trained(self, system: Any, graph: Graph, seed: int) -> Fitted:
+        """Train this control of a system on a graph with a split."""
+        return self.fit(self.subject(system), graph, seed)
+
+
+def simulate(system: Any, graph: Graph, seed: int) -> Fitted:
+    """Train a system as a simulation: one program plays every device, or the trusted holder, from one seed."""
+    chosen = replace(system, seed=seed)
+    given = chosen.collect(graph) if isinstance(system, LocalSystem) else graph
+    fitted: Fitted = chosen.fit(given)
+    return fitted
+
+
+def rival(kind: type[CentralSystem], short: str, title: str, question: str | None = None) -> Control:
+    """Make a control of another central system, which trains in the same way as the one that it is compared with.
+
+    Noise for a target epsilon is calibrated for the rival's own process.
+    """
+
+    def subject(system: CentralSystem) -> CentralSystem:
+        return kind(**{field.name: getattr(system, field.name) for field in fields(CentralSystem)})
+
+    return Control(kind.name.replace("-", "_"), short, title, simulate, question, subject=subject)
+
+
 def without_information(graph: Graph) -> Graph:
-    """The same graph, in which everybody has the same features: reports about them say nothing of anybody."""
+    """Return the same graph in which everybody has the same features, so that reports say nothing of anybody."""
     if graph.features is None:
         return graph
     return graph.replace(features=sp.csr_array(graph.features.shape, dtype=np.float32))
 
 
-def structure_only(system: System, graph: Graph, bits: Bits, *, progress: bool = False) -> Fitted:
-    """The system's own pipeline on reports that carry no information (epsilon 0 for the features)."""
+def structure_only(system: LocalSystem, graph: Graph, bits: Bits, *, progress: bool = False) -> Fitted:
+    """Run the system's own pipeline on reports that carry no information (epsilon 0 for the features)."""
     return system.fit(system.collect(without_information(graph), bits), progress=progress)
 
 
 def shuffled_reports(collected: Collected, seed: int | None) -> Collected:
-    """The same feature reports, dealt to the respondents at random: what the server holds if they say nothing of whom.
+    """Deal the feature reports to the respondents at random, so that they say nothing of whom they are about.
 
-    It stands for ``structure_only`` where nobody has the raw data. Labels, lists and who answered stay as they are.
+    This stands for ``structure_only`` where nobody has the raw data. Labels, lists and who answered stay as they are.
     """
     features = collected.answers["features"]
     order = np.random.default_rng(seed).permutation(len(features))
@@ -56,7 +115,7 @@ def shuffled_reports(collected: Collected, seed: int | None) -> Collected:
 
 
 def label_propagation(collected: Collected, topology: Graph | None = None) -> Fitted:
-    """F <- a P F + (1 - a) Y with P the GCN operator, from the training labels that the server sees.
+    """Iterate F <- a P F + (1 - a) Y with P the GCN operator, from the training labels that the server sees.
 
     The number of hops and a are chosen by the validation labels that the server sees (noisy ones if they are private).
     """
@@ -86,9 +145,9 @@ def label_propagation(collected: Collected, topology: Graph | None = None) -> Fi
 def features_only(
     collected: Collected, *, seed: int | None = 0, hidden_channels: int = 16, max_epochs: int = 200
 ) -> Fitted:
-    """A perceptron on the reports without the graph; private labels through the transition matrix (forward loss).
+    """Train a perceptron on the reports without the graph; private labels enter through their transition matrix.
 
-    It is trained on respondents; to it all others are alike, and get the prediction for the respondents' mean.
+    It is trained on respondents. All others are alike to it and get the prediction for the respondents' mean.
     """
     reported = collected.reported()
     features = LazyFeatures.from_affine(reported)
@@ -123,17 +182,19 @@ def features_only(
     )
 
 
-def non_private(system: System, graph: Graph, bits: Bits, *, progress: bool = False) -> Fitted:
-    """The system's own pipeline on raw features and labels: an upper bound that protects nobody."""
-    public_labels = replace(system, epsilon_labels=None)
-    return public_labels.fit(collect_raw(public_labels, graph, bits), progress=progress)
+def non_private(system: LocalSystem, graph: Graph, bits: Bits, *, progress: bool = False) -> Fitted:
+    """Run the system's own pipeline on raw features, labels and edges, which protects nobody."""
+    if graph.schema is not None:
+        graph = graph.replace(schema=replace(graph.schema, private_edges=False))
+    public: LocalSystem = bridge.without_privacy(system)
+    return public.fit(collect_raw(public, graph, bits), progress=progress)
 
 
-def collect_raw(system: System, graph: Graph, bits: Bits) -> Collected:
-    """What a server would hold that simply asked for the features: for upper bounds only, and without a guarantee."""
+def collect_raw(system: LocalSystem, graph: Graph, bits: Bits) -> Collected:
+    """Return what a server would hold that simply asked for the features: for comparisons, without a guarantee."""
     collected = system.collect(without_information(graph), bits)
     known = {field.name: getattr(collected, field.name) for field in fields(Collected)}
-    return _Raw(**known, raw=_raw_features(graph, collected))
+    return _Raw(**known, raw=_raw_features(graph, collected.reported().shape[1]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -149,11 +210,12 @@ class _Raw(Collected):
         return None
 
 
-def _raw_features(graph: Graph, collected: Collected) -> AffineFeatures:
+def _raw_features(graph: Graph, width: int) -> AffineFeatures:
+    """The features as they are or, where the mechanism estimates one column a category, one-hot."""
     matrix = sp.csr_array(graph.features)
-    if isinstance(collected.mechanism("features"), SampledResponse):
-        matrix = _one_hot(matrix.toarray().astype(np.int64), np.array(collected.schema.categories))
-    width = matrix.shape[1]
+    if graph.schema is not None and matrix.shape[1] != width:
+        counts = [each.count for each in graph.schema.features if isinstance(each, Categories)]
+        matrix = _one_hot(matrix.toarray().astype(np.int64), np.array(counts))
     return AffineFeatures(matrix, np.ones(width), np.zeros(width))
 
 
@@ -164,3 +226,60 @@ def _one_hot(codes: NDArray[np.int64], counts: NDArray[np.int64]) -> sp.csr_arra
     return sp.csr_array(
         (ones, (starts[:-1] + codes).ravel(), np.arange(users + 1) * features), shape=(users, int(starts[-1]))
     )
+
+
+def _structure(system: LocalSystem, graph: Graph, seed: int) -> Fitted:
+    return structure_only(replace(system, seed=seed), graph, SeededBits(seed))
+
+
+def _labels(system: LocalSystem, graph: Graph, seed: int) -> Fitted:
+    chosen = replace(system, seed=seed)
+    collected = chosen.collect(graph)
+    return label_propagation(collected, chosen.topology(collected))
+
+
+def _features(system: LocalSystem, graph: Graph, seed: int) -> Fitted:
+    return features_only(replace(system, seed=seed).collect(graph), seed=seed)
+
+
+def _without_noise(system: Any, graph: Graph, seed: int) -> Fitted:
+    if isinstance(system, LocalSystem):
+        return non_private(replace(system, seed=seed), graph, SeededBits(seed))
+    return simulate(system, graph, seed)
+
+
+def _any_feature_budget(system: LocalSystem) -> LocalSystem:
+    """Reports without information are the same noise at every budget, up to its scale."""
+    return replace(system, epsilon_features=1.0)
+
+
+def _any_feature_budget_with_public_labels(system: LocalSystem) -> LocalSystem:
+    """Public labels do not depend on the features' budget; reported ones follow features in the order of draws."""
+    return _any_feature_budget(system) if system.epsilon_labels is None else system
+
+
+def _without_privacy(system: Any) -> Any:
+    public = bridge.without_privacy(system)
+    return _any_feature_budget(public) if isinstance(public, LocalSystem) else public
+
+
+STRUCTURE_ONLY = Control(
+    "structure_only",
+    "no info",
+    "structure only (reports without information)",
+    _structure,
+    question="the private features",
+    subject=_any_feature_budget,
+)
+LABEL_PROPAGATION = Control(
+    "label_propagation",
+    "labels",
+    "label propagation (no features)",
+    _labels,
+    spares="the features",
+    subject=_any_feature_budget_with_public_labels,
+)
+FEATURES_ONLY = Control("features_only", "no graph", "features without the graph", _features)
+NON_PRIVATE = Control(
+    "non_private", "raw", "the same pipeline without privacy", _without_noise, subject=_without_privacy
+)

@@ -1,55 +1,95 @@
-"""Advice on the screen: what was simulated, the candidates, the worlds, the paragraph, the commands."""
+"""Advice on the screen: what was simulated, the candidates, the worlds, the paragraph, what to type next."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import shlex
+from dataclasses import fields
+from pathlib import Path
 
+import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from privet.advice.words import NAMES, mechanism_words
+from privet.advice.plan import Advice
+from privet.advice.words import NAMES
+from privet.data import KNOWN, Graph, Schema
+from privet.systems import bridge
 
-__all__ = ["print_advice"]
+__all__ = ["next_commands", "print_advice"]
 
 _SHOWN = 8
+_HOPS = ("hops", "feature_hops")
+_LEFT_OUT = {*_HOPS, "seed", "max_epochs", "patience"}
 
 
-def print_advice(advice: Mapping[str, Any]) -> None:
-    """For people: what was simulated, the candidates, the worlds, the paragraph, the commands."""
+def print_advice(advice: Advice) -> None:
+    """Print what was simulated, the candidates, the worlds, the recommendation and the next commands."""
     console = Console()
     console.print(_simulated(advice))
     console.print(_candidates(advice))
-    for part in advice["comparison"]:
+    for part in advice.comparison:
         console.print(_comparison(advice, part))
-    console.print(advice["advice"])
+    console.print(advice.advice)
     console.print("\nNext:")
-    for command in advice["next"]:
+    for command in next_commands(advice):
         console.print(f"  {command}", highlight=False, soft_wrap=True, markup=False)
 
 
-def _simulated(advice: Mapping[str, Any]) -> str:
-    seen = f"{advice['source']}: {advice['nodes']:,} people, {advice['degree']:.1f} contacts each."
-    if advice["simulated_nodes"] < advice["nodes"]:
+def next_commands(advice: Advice) -> list[str]:
+    """Return what to type next; words in capitals stand for one's own: a DIRECTORY has edges, nodes and schema.json.
+
+    That is the guarantee of what should be collected, a run that shows the controls beside the system, and a study.
+    """
+    best = advice.recommended
+    budgets = [f"--epsilon-{part} {value:.12g}" for part, value in best.epsilons.items()]
+    kind = bridge.find(best.system)
+    known = {field.name: field.default for field in fields(kind)}
+    changed = {
+        name: value
+        for name, value in best.settings.items()
+        if name not in _LEFT_OUT and not name.startswith("epsilon_") and value != known[name]
+    }
+    others = [f"--set {name}={_toml(value)}" for name, value in sorted(changed.items())]
+    source = advice.source
+    dataset = source if source in KNOWN or Path(source).is_dir() or source.endswith(".npz") else "DIRECTORY"
+    far = next((f"--hops {best.settings[name]}" for name in _HOPS if name in best.settings), "")
+    run = f"privet run {best.system} --dataset {shlex.quote(dataset)}"
+    run = " ".join([run, *budgets, *filter(None, [far]), *others])
+    if advice.collect["features"] != "no":
+        shape = f"--dimension {advice.features} --classes {advice.classes}"
+        asked = f"--mechanism {best.mechanism}" + (f" --sample {best.sample}" if best.sample else "")
+        study = f"privet study new STUDY --title TITLE --nodes {advice.nodes} --schema SCHEMA {asked}"
+        return [" ".join([f"privet account {best.system}", *budgets, shape]), run, " ".join([study, *budgets])]
+    schema = Schema.categorical([2] * 16, classes=advice.classes)  # only what follows the features is asked for
+    public = Graph.from_edges(np.empty((2, 0), dtype=np.int64), 2, schema=schema)
+    rest = bridge.lines(kind(**best.settings), public)[1:2]
+    shapes = {"labels": f"--classes {advice.classes}", "edges": f"--num-nodes {advice.nodes} --one-sided"}
+    shape = next((text for part, text in shapes.items() if part in best.epsilons), "")
+    return [*(f"privet account {line.mechanism} --epsilon {advice.budget:g} {shape}" for line in rest), run]
+
+
+def _simulated(advice: Advice) -> str:
+    seen = f"{advice.source}: {advice.nodes:,} people, {advice.degree:.1f} contacts each."
+    if advice.simulated_nodes < advice.nodes:
         seen += (
-            f" Simulated on a region of it with {advice['simulated_nodes']:,} people and "
-            f"{advice['simulated_degree']:.1f} contacts each."
+            f" Simulated on a region of it with {advice.simulated_nodes:,} people and "
+            f"{advice.simulated_degree:.1f} contacts each."
         )
     levels = ", ".join(
         f"{name} {level['follow']:.0%} (edges within a class: {level['edges']:.0%})"
-        for name, level in advice["homophily"].items()
+        for name, level in advice.homophily.items()
     )
-    signals = ", ".join(f"{name} {share:.0%}" for name, share in advice["signal"].items())
+    signals = ", ".join(f"{name} {share:.0%}" for name, share in advice.signal.items())
     return (
-        f"{seen} Everything about people below is synthetic: {advice['features']} features and {advice['classes']} "
-        f"classes as declared; nothing private was read. Worlds: people who have their community's class: {levels}; "
-        f"features that the class decides: {signals}."
+        f"{seen} Everything about people below is synthetic: {advice.features} features and {advice.classes} classes "
+        f"as declared; nothing private was read. Worlds: people who have their community's class: {levels}; features "
+        f"that the class decides: {signals}."
     )
 
 
-def _candidates(advice: Mapping[str, Any]) -> Table:
-    parts = [part for part in ("features", "labels", "edges") if part in advice["protect"]]
+def _candidates(advice: Advice) -> Table:
+    parts = [part for part in ("features", "labels", "edges") if part in advice.protect]
     table = Table(
         title="\nWays to spend the budget, best first: epsilon of each part, K hops, accuracy (%), points behind",
         title_justify="left",
@@ -57,24 +97,25 @@ def _candidates(advice: Mapping[str, Any]) -> Table:
     )
     for column in ("system", "mechanism", *parts, "K", "right", "behind"):
         table.add_column(column, justify="left" if column in ("system", "mechanism") else "right")
-    rows = advice["candidates"]
-    for row in [*rows[:_SHOWN], *advice["without"].values()]:
-        budget = [f"{row['epsilons'][part]:g}" if part in row["epsilons"] else "-" for part in parts]
-        behind = "" if row is rows[0] else f"{row['behind']:.1f} ± {row['margin']:.1f}"
-        table.add_row(row["system"], mechanism_words(row), *budget, row["hops"] or "-", f"{row['mean']:.1f}", behind)
+    for way in [*advice.candidates[:_SHOWN], *advice.without.values()]:
+        budget = [f"{way.epsilons[part]:g}" if part in way.epsilons else "-" for part in parts]
+        behind = "" if way is advice.candidates[0] else f"{way.behind:.1f} ± {way.margin:.1f}"
+        table.add_row(way.system, way.mechanism_words, *budget, way.hops or "-", f"{way.mean:.1f}", behind)
     return table
 
 
-def _comparison(advice: Mapping[str, Any], part: str) -> Table:
-    rival = advice["without"][part]["system"]
-    title = f"What {NAMES[part]} add, accuracy (%); without them: {rival}"
+def _comparison(advice: Advice, part: str) -> Table:
+    title = f"What {NAMES[part]} add, accuracy (%); without them: {advice.without[part].system}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for column in ("signal of features", "homophily", "with", "without", "gain", "worth it"):
         words = column in ("signal of features", "homophily")
         table.add_column(column, justify="left" if words else "right")
-    for row in advice["comparison"][part]:
-        gain = f"{row['gain']:+.1f} ± {row['margin']:.1f}"
-        figures = [f"{row[name]:.1f}" for name in ("with", "without")]
-        helps = "yes" if row["helps"] else "open" if row["open"] else "no"
-        table.add_row(row["signal"], row["homophily"], *figures, gain, helps)
+    for row in advice.comparison[part]:
+        helps = "yes" if row.helps else "open" if row.open else "no"
+        figures = [f"{row.collected:.1f}", f"{row.without:.1f}", f"{row.gain:+.1f} ± {row.margin:.1f}"]
+        table.add_row(row.signal, row.homophily, *figures, helps)
     return table
+
+
+def _toml(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -13,8 +13,8 @@ from privet.auditing.lower_bound import epsilon_lower_bound
 from privet.auditing.membership import advantage, largest_advantage
 from privet.data import Graph
 from privet.errors import InvalidParameter
-from privet.evaluation.measure import Measurement
 from privet.mechanisms import SeededBits
+from privet.reproduction.measures import Measurement
 from privet.systems import CentralSystem, HeterPoisson
 
 __all__ = ["CANARY_KINDS", "measure_canaries"]

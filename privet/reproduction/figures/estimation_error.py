@@ -12,9 +12,9 @@ import torch
 from privet.data import Graph
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
-from privet.evaluation.measure import Measurement
 from privet.graph import Operator, gcn_operator, mean_operator
 from privet.mechanisms import AffineFeatures, SeededBits
+from privet.reproduction.measures import Measurement
 from privet.systems import LPGNN, System
 
 __all__ = ["ESTIMATION_KINDS", "aggregation_error", "measure_estimation"]

@@ -8,8 +8,8 @@ import torch
 
 from privet.data import Graph
 from privet.errors import InvalidData, InvalidParameter
-from privet.evaluation.measure import Measurement
 from privet.models import GNN, seeded
+from privet.reproduction.measures import Measurement
 from privet.systems import CentralSystem, HeterPoisson
 
 __all__ = ["measure_impact"]

@@ -6,8 +6,8 @@ import numpy as np
 
 from privet.data import Graph, Schema
 from privet.errors import InvalidData, InvalidParameter
-from privet.evaluation.measure import Measurement
 from privet.mechanisms import Laplace, MultiBit, Piecewise, SquareWave
+from privet.reproduction.measures import Measurement
 from privet.systems import PrivGE, System
 
 __all__ = ["VARIANCE_KINDS", "measure_variance", "worst_variance"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from privet.reproduction.cells import Cell, PublishedTable
 
-__all__ = ["SOLITUDE_TABLES"]
+__all__ = ["TABLES"]
 
 _CITATION_BUDGETS = (7.0, 7.3, 7.5, 7.7, 7.9, 8.0)
 _BUDGETS = {"cora": _CITATION_BUDGETS, "citeseer": _CITATION_BUDGETS, "lastfm": (7.7, 7.9, 8.0, 8.3, 8.5, 8.7)}
@@ -61,10 +61,9 @@ def _table_2() -> PublishedTable:
         "Solitude, table 2: GraphSAGE on the noisy graph, without any denoising",
         "solitude",
         tuple(cells),
-        task="private-edges",
         remark="Two-sided: a relationship costs 2 eps_a, as in the paper; one-sided: eps_a.",
         axis="eps_a",
-        kinds=("private", "structure_only", "features_only", "non_private"),
+        beside=("structure_only", "features_only", "non_private"),
     )
 
 
@@ -94,9 +93,7 @@ def _table_3() -> PublishedTable:
         for eps, mean, std in zip(_BUDGETS[dataset], means, stds, strict=True)
     ]
     title = "Solitude, table 3: private features and topology"
-    return PublishedTable(
-        "solitude-3", title, "solitude", tuple(cells), task="private-edges", remark=_SIDES, axis="eps_a"
-    )
+    return PublishedTable("solitude-3", title, "solitude", tuple(cells), remark=_SIDES, axis="eps_a")
 
 
 def _both() -> Iterator[tuple[str, str, bool]]:
@@ -128,11 +125,10 @@ def _figure_4() -> PublishedTable:
         "Solitude, figure 4: both budgets",
         "solitude",
         tuple(cells),
-        task="private-edges",
         remark=_SIDES,
         statement="Accuracy rises with both budgets: with eps_a, and for a fixed eps_a with the features' eps_x.",
         axis="eps_a",
-        kinds=("private", "structure_only"),
+        beside=("structure_only",),
     )
 
 
@@ -158,12 +154,11 @@ def _figure_5() -> PublishedTable:
         "Solitude, figure 5: share of labelled nodes, eps_x 1 and eps_a 8",
         "solitude",
         tuple(cells),
-        task="private-edges",
         remark=_SIDES + " The paper does not say at which budgets; ours are eps_x 1 and eps_a 8.",
         statement="Accuracy consistently increases with the share of labelled nodes on all datasets.",
         axis="label rate",
-        kinds=("private", "structure_only", "features_only"),
+        beside=("structure_only", "features_only"),
     )
 
 
-SOLITUDE_TABLES = (_table_2(), _table_3(), _figure_4(), _figure_5())
+TABLES = (_table_2(), _table_3(), _figure_4(), _figure_5())

@@ -1,4 +1,4 @@
-"""The demo's first part: every mechanism, what it sends, promises and is worth, and two published claims that break."""
+"""The demo's first part: every mechanism with its report, promise and error, and two published claims that break."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def show_mechanisms(console: Console, graph: Graph, seed: int) -> None:
 
 
 def show_broken_claims(console: Console, runs: int) -> None:
-    """An exact audit of RGNN's randomiser, and a game of canaries against HeterPoisson's noise."""
+    """Audit RGNN's randomiser exactly, and play a game of canaries against HeterPoisson's noise."""
     from privet.auditing.canary import audit_process
 
     mechanism = SampledResponse(epsilon_per_feature=1.0, categories=(2, 2, 2, 2), sample=2)

@@ -1,4 +1,4 @@
-"""The demo's third part: a live collector, a few hundred people who report to it, and a model trained from it."""
+"""The demo's third part: a live collector, many people who report to it, and a model trained from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RESPONSE_RATE, _LABELLED, _EPSILON = 0.9, 0.2, 4.0
 
 
 def show_study(console: Console, people: int, seed: int) -> None:
-    """Declare, serve, take part, close, train."""
+    """Declare a study, serve it, take part, close it, and train."""
     console.print("\nA study from devices to a model")
     if find_spec("fastapi") is None or find_spec("sqlalchemy") is None:
         console.print(

@@ -1,0 +1,201 @@
+"""The question and the answer of advice: what an operator plans, and what the simulation found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from privet.advice.topology import Topology
+from privet.data import Schema
+from privet.errors import InvalidData, InvalidParameter
+from privet.evaluation.documents import Document, demand
+
+__all__ = ["Advice", "Gain", "Pooled", "StudyPlan", "Way"]
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What the operator knows and wants: public facts and a budget.
+
+    Attributes:
+        topology: The graph, or one of the stated size.
+        schema: The declared features and classes.
+        budget: The total epsilon of a person.
+        protect: What shares the budget: ``features``, ``features,labels`` or ``features,edges``.
+        seeds: The number of fresh draws of each world for the final comparison, at least 2.
+        limit: The largest number of people that are simulated.
+        worth: Points of accuracy below which a gain counts as none: data that is not collected needs no protection.
+    """
+
+    topology: Topology
+    schema: Schema
+    budget: float
+    protect: str = "features,labels"
+    seeds: int = 5
+    limit: int = 2000
+    worth: float = 1.0
+
+    def __post_init__(self) -> None:
+        requirements = [
+            ("classes", self.schema.classes >= 2, "an integer of at least 2", self.schema.classes),
+            ("features", self.schema.dimension >= 1, "at least 1", self.schema.dimension),
+            ("seeds", self.seeds >= 2, "at least 2, to tell noise from gain", self.seeds),
+            ("limit", self.limit >= 60, "at least 60", self.limit),
+            ("worth", self.worth >= 0, "at least 0", self.worth),
+        ]
+        for name, fine, expected, found in requirements:
+            if not fine:
+                raise InvalidParameter(name, "StudyPlan", expected, found)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to spend the budget, and how good it was over all worlds.
+
+    Attributes:
+        system: What is trained, in words.
+        mechanism: The mechanism of the features.
+        sample: The number of features in a report, where that was chosen.
+        epsilons: The budget of each part that is collected.
+        hops: How far the system looks.
+        mean: Its mean accuracy, in per cent.
+        behind: How far it is behind the best, in points.
+        margin: Half the width of the 95 % confidence interval of ``behind``.
+        settings: The settings of the system.
+    """
+
+    system: str
+    mechanism: str
+    sample: int | None
+    epsilons: Mapping[str, float]
+    hops: str
+    mean: float
+    behind: float
+    margin: float
+    settings: Mapping[str, Any]
+
+    @property
+    def mechanism_words(self) -> str:
+        """The mechanism of the features, and how many of them it samples where that was chosen."""
+        return f"{self.mechanism} of {self.sample}" if self.sample else self.mechanism
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What collecting adds in one world.
+
+    Attributes:
+        homophily: How much friends resemble each other: low, medium or high.
+        signal: How much the features tell: weak, medium or strong.
+        collected: Mean accuracy with the data, in per cent.
+        without: Mean accuracy without them.
+        gain: The mean paired difference, in points.
+        margin: Half the width of its 95 % confidence interval.
+        helps: Whether the gain is beyond noise and worth having.
+        open: Whether a gain that is worth having cannot be excluded.
+    """
+
+    homophily: str
+    signal: str
+    collected: float
+    without: float
+    gain: float
+    margin: float
+    helps: bool
+    open: bool
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """The mean gain over all worlds, in points, and half the width of its 95 % confidence interval."""
+
+    gain: float
+    margin: float
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Advice(Document):
+    """What a simulation found.
+
+    Attributes:
+        source: Where the topology is from.
+        nodes: The number of people.
+        edges: The number of edges.
+        degree: The mean number of contacts.
+        simulated_nodes: The number of people that were simulated.
+        simulated_degree: Their mean number of contacts.
+        features: The number of features.
+        classes: The number of classes.
+        protect: What shares the budget.
+        budget: The total epsilon of a person.
+        worth: Points of accuracy below which a gain counts as none.
+        seeds: The number of fresh draws of each world.
+        homophily: For each level the share of people who have their community's class, and of edges within a class.
+        signal: For each level the share of features that a person's class decides.
+        candidates: Every way that was tried, best first.
+        recommended: The way to choose if the data are collected.
+        without: By what is not collected, the best way to do without it.
+        comparison: By the same, what collecting adds in each world.
+        pooled: By the same, the mean gain over all worlds.
+        collect: By the same, whether to collect: yes, no, depends or unclear.
+        seconds: The time that it took.
+        version: The version of privet.
+        advice: The recommendation in words.
+    """
+
+    source: str
+    nodes: int
+    edges: int
+    degree: float
+    simulated_nodes: int
+    simulated_degree: float
+    features: int
+    classes: int
+    protect: str
+    budget: float
+    worth: float
+    seeds: int
+    homophily: Mapping[str, Mapping[str, float]]
+    signal: Mapping[str, float]
+    candidates: tuple[Way, ...]
+    recommended: Way
+    without: Mapping[str, Way]
+    comparison: Mapping[str, tuple[Gain, ...]]
+    pooled: Mapping[str, Pooled]
+    collect: Mapping[str, str]
+    seconds: float
+    version: str
+    advice: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, document: Any, where: str = "advice") -> Advice:
+        """Read what :meth:`to_dict` made."""
+        found = demand(document, ("candidates", "recommended", "comparison"), where, "advice that privet gave")
+        try:
+            typed = {
+                "candidates": tuple(Way(**way) for way in found["candidates"]),
+                "recommended": Way(**found["recommended"]),
+                "without": {part: Way(**way) for part, way in found["without"].items()},
+                "comparison": {part: tuple(Gain(**row) for row in rows) for part, rows in found["comparison"].items()},
+                "pooled": {part: Pooled(**value) for part, value in found["pooled"].items()},
+            }
+            return cls(**found | typed)  # type: ignore[operator]
+        except (TypeError, KeyError, AttributeError):
+            raise InvalidData(where, "advice that privet gave", "one that cannot be read") from None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each way that was tried."""
+        return [
+            {"system": way.system, "mechanism": way.mechanism_words, **dict(way.epsilons), "hops": way.hops,
+             "mean": way.mean, "behind": way.behind, "margin": way.margin}
+            for way in self.candidates
+        ]  # fmt: skip
+
+    def __repr__(self) -> str:
+        decided = ", ".join(f"{part}: {answer}" for part, answer in self.collect.items())
+        return f"Advice(collect {decided}; {self.recommended.system} with {self.recommended.mechanism_words})"

@@ -1,0 +1,1 @@
+"""``privet demo``: everything on a synthetic society."""

@@ -1,0 +1,126 @@
+"""Options that several commands share, each written once, and their way to a system and a graph."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privet.cli.app import BadOption
+
+if TYPE_CHECKING:
+    from privet.data import Graph
+
+__all__ = [
+    "SETTINGS",
+    "Controls",
+    "Dataset",
+    "GroupColumns",
+    "OtherSettings",
+    "Out",
+    "Plot",
+    "field_name",
+    "load_dataset",
+    "parse_settings",
+    "settings_of",
+]
+
+SETTINGS: dict[str, tuple[Any, ...]] = {
+    "epsilon_features": (float, "True budget of a feature report (local systems; default: the system's)."),
+    "epsilon_labels": (float, "Budget of a label report (default: labels are public)."),
+    "epsilon_edges": (float, "Budget of one bit of a neighbour list (default: the system's)."),
+    "one_sided": (
+        bool,
+        "Whether one endpoint of a pair reports it, or both (private edges; default: one).",
+        "--one-sided/--two-sided",
+    ),
+    "delta": (float, "The delta of a trained model (central systems; default N^-1.1)."),
+    "backbone": (str, "gcn, sage, gin or gat (default: the system's)."),
+    "hops": (int, "Propagation steps (default: the system's)."),
+}
+"""Settings of systems that have an option of their own; the others are given with ``--set``."""
+
+Dataset = Annotated[str, typer.Option(help="A known name, an npz file, or a directory with edges, nodes and schema.")]
+GroupColumns = Annotated[
+    int | None,
+    typer.Option(min=1, help="OR so many binary columns into one (default: the dataset's preset).", show_default=False),
+]
+OtherSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Any other setting of the system (default: its own); may be repeated."
+    ),
+]
+Controls = Annotated[bool, typer.Option(help="Measure the controls beside the system.")]
+Plot = Annotated[
+    Path | None, typer.Option(help="Draw it here: a .svg, .pdf or .png file (default: no drawing).", show_default=False)
+]
+Out = Annotated[
+    Path | None, typer.Option(help="Write the result to this JSON file (default: print only).", show_default=False)
+]
+
+
+def field_name(kind: type[Any], option: str) -> str:
+    """Return the field of a system that an option sets: ``epsilon`` and ``hops`` are called otherwise in some."""
+    from dataclasses import fields
+
+    known = {field.name for field in fields(kind)}
+    other = {"epsilon": "target_epsilon", "hops": "feature_hops"}.get(option, option)
+    name = option if option in known else other
+    if name not in known:
+        budgets = sorted(each.replace("_", "-") for each in known if each.startswith("epsilon_"))
+        if option == "epsilon" and budgets:
+            takes = ", ".join(f"--{each}" for each in budgets)
+            raise BadOption(f"{kind.name} is a local system and takes {takes}, not --epsilon.")
+        spelled = f"--{option.replace('_', '-')}"
+        raise BadOption(f"{kind.name} has no setting for {spelled}; its settings are {', '.join(sorted(known))}.")
+    return name
+
+
+def settings_of(kind: type[Any], options: Mapping[str, Any], other: Sequence[str] | None) -> dict[str, Any]:
+    """Return the settings that were given as options or with ``--set``, none of them twice."""
+    chosen: dict[str, Any] = {}
+    for option, value in (*options.items(), *parse_settings(other or []).items()):
+        name = field_name(kind, option)
+        if name in chosen:
+            raise BadOption(f"{name} was given twice, as an option and with --set; give it once.")
+        chosen[name] = value
+    return chosen
+
+
+def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """Read NAME=VALUE as on the command line, the value as TOML would read it, or a word.
+
+    >>> parse_settings(["hops=4", "dropout=0.5", "batch_norm=false", "aggregator=mean"])
+    {'hops': 4, 'dropout': 0.5, 'batch_norm': False, 'aggregator': 'mean'}
+    """
+    settings = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not name.isidentifier() or not equals or not text:
+            raise BadOption(f"--set takes NAME=VALUE, such as hops=4, not {pair!r}.")
+        try:
+            settings[name] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            settings[name] = text
+    return settings
+
+
+def load_dataset(dataset: str, root: Path | None, system: str, group: int | None) -> Graph:
+    """Load a graph with features and labels, and transform it as the preset or ``--group-columns`` says."""
+    from privet.data import group_columns, load
+    from privet.errors import InvalidData
+    from privet.systems.presets import prepared
+
+    if dataset.startswith("pyg:"):
+        from privet.graph import load_pyg
+
+        graph = load_pyg(dataset, root or Path("."))
+    else:
+        graph = load(dataset, root)
+    if graph.features is None or graph.labels is None:
+        raise InvalidData(f"dataset {Path(dataset).name}", "with features and labels", "one without")
+    return prepared(graph, system, dataset) if group is None else group_columns(graph, group)

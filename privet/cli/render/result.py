@@ -1,0 +1,39 @@
+"""A result on the screen."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from privet.evaluation.results import Figures, Result
+
+__all__ = ["print_result"]
+
+
+def print_result(result: Result) -> None:
+    """Print the figures beside their controls, the verdict and the guarantee."""
+    console, guarantee = Console(), result.guarantee
+    table = Table(title=f"{result.system} on {result.dataset}: {result.task}", title_justify="left")
+    for column in ("", result.metric, "std"):
+        table.add_column(column, justify="left" if not column else "right")
+    table.add_row(f"[bold]{result.system}", f"[bold]{result.mean:.1f}", _spread(result.figures))
+    for figures in result.controls.values():
+        table.add_row(figures.title, f"{figures.mean:.1f}", _spread(figures))
+    console.print(table)
+    if result.verdict:
+        console.print(result.verdict)
+    if "reported_pairs" in result.facts:
+        pairs, noise = (result.facts[name] for name in ("reported_pairs", "expected_noise"))
+        noise = min(noise, pairs)
+        console.print(f"Of {pairs:,.0f} reported edges about {noise:,.0f} are noise ({noise / max(pairs, 1):.0%}).")
+    published = guarantee.published_epsilon
+    console.print(
+        f"Protected: {guarantee.unit} ({guarantee.model} model), true epsilon {guarantee.epsilon:.4g}"
+        + (f" (the paper's claim: {published:.3g})" if published is not None else "")
+        + (f", delta {guarantee.delta:.2g}." if guarantee.delta else ".")
+        + f" Not protected: {'; '.join(guarantee.unprotected)}."
+    )
+
+
+def _spread(figures: Figures) -> str:
+    return "one seed" if figures.std is None else f"{figures.std:.1f}"

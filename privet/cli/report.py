@@ -1,0 +1,29 @@
+"""``privet report``: results as one HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from privet.cli.app import app, examples
+
+
+@app.command(epilog=examples("privet report lpgnn.json sweep.json --out report.html --figures figures"))
+def report(
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULT...", help="Files of privet run --out or privet sweep --out.")
+    ],
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
+    figures: Annotated[
+        Path | None,
+        typer.Option(help="Also write each figure as SVG and PDF to this directory (default: no).", show_default=False),
+    ] = None,
+) -> None:
+    """Make one self-contained HTML page of results: guarantee in words, ledger, controls, verdict, classes, figures."""
+    from privet.reporting.report import read_results, write_report
+
+    found = read_results(results)
+    write_report(found, out, figures)
+    typer.echo(f"Wrote {len(found)} {'result' if len(found) == 1 else 'results'} to {out}.")

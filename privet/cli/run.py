@@ -1,0 +1,95 @@
+"""``privet run``: one system on one dataset."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
+from privet.cli.options import SETTINGS, Controls, Dataset, GroupColumns, OtherSettings, Out, Plot
+
+_EPSILON = {"epsilon": (float, "True epsilon of a trained model (central systems; no default).")}
+
+
+@app.command(
+    epilog=examples(
+        "privet run lpgnn --dataset cora --data DIR --epsilon-features 1",
+        "privet run heterpoisson --dataset DIRECTORY --epsilon 4 --out result.json",
+    )
+)
+@with_options(_EPSILON | SETTINGS)
+def run(
+    system: System,
+    dataset: Dataset,
+    options: dict[str, Any],
+    data: Data = None,
+    group_columns: GroupColumns = None,
+    other: OtherSettings = None,
+    seeds: Seeds = 5,
+    controls: Controls = True,
+    tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="Directory of finished figures, to go on after a stop (default: none).", show_default=False),
+    ] = None,
+    plot: Plot = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure one system on one dataset beside its controls, and say whether the private data helped.
+
+    With --out a privacy statement, privacy.yaml, is written beside the result.
+    """
+    from dataclasses import replace
+
+    from rich.console import Console
+
+    from privet.cli.files import check_writable
+    from privet.cli.options import load_dataset, settings_of
+    from privet.cli.render.progress import figure_progress
+    from privet.cli.render.result import print_result
+    from privet.evaluation.cache import Store
+    from privet.evaluation.choosing import system_for
+    from privet.evaluation.evaluate import evaluate, figures_needed
+    from privet.reporting.drawing import check_format
+    from privet.reporting.figures import accuracy_figure
+    from privet.systems import bridge
+
+    check_writable(out, plot)
+    if plot is not None:
+        check_format(plot)
+    kind = bridge.find(system)
+    chosen = settings_of(kind, options, other)
+    if "target_epsilon" in kind.__dataclass_fields__ and not {"target_epsilon", "noise_multiplier"} & chosen.keys():
+        raise BadOption(f"{kind.name} needs --epsilon, the trained model's true epsilon (or --set noise_multiplier=4).")
+    built = system_for(system, dataset, chosen)
+    graph = load_dataset(dataset, data, kind.name, group_columns)
+    trials: tuple[dict[str, Any], ...] = ()
+    if tune:
+        from privet.evaluation.tune import tune as search
+
+        messages = Console(stderr=True)
+        with messages.status(f"searching {tune} settings by validation labels"):
+            built, trials = search(built, graph, tune)
+        told = ", ".join(f"{name} {getattr(built, name)}" for name in trials[0] if name != "validation")
+        best = max(trial["validation"] for trial in trials)
+        messages.print(f"Chose {told} with validation accuracy {100 * best:.1f}.")
+    with figure_progress(figures_needed(built, seeds, controls)) as advance:
+        result = evaluate(
+            built,
+            graph,
+            seeds,
+            controls=controls,
+            dataset=dataset,
+            store=None if store is None else Store(store),
+            progress=advance,
+        )
+    result = replace(result, tuning=trials)
+    if out is not None:
+        result.save(out)
+    if plot is not None:
+        accuracy_figure(result, plot.stem).write(plot)
+    typer.echo(json.dumps(result.to_dict())) if as_json else print_result(result)

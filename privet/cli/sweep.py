@@ -1,0 +1,122 @@
+"""``privet sweep``: accuracy against one budget."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
+from privet.cli.options import SETTINGS, Controls, Dataset, GroupColumns, OtherSettings, Out, Plot
+
+_REPORTS = ("features", "labels", "edges")
+
+
+@app.command(
+    epilog=examples("privet sweep lpgnn --dataset cora --data DIR --epsilon 0.1,0.5,1,2 --plot curve.svg"),
+)
+@with_options(SETTINGS)
+def sweep(
+    system: System,
+    dataset: Dataset,
+    options: dict[str, Any],
+    epsilon: Annotated[
+        str,
+        typer.Option(
+            help="Budgets, comma separated: of the trained model (central systems), or of the report that --of names."
+        ),
+    ] = "0.1,0.5,1,2,4",
+    of: Annotated[
+        str | None,
+        typer.Option(
+            help="Which report of a local system gets --epsilon: features (default), labels or edges. The others keep "
+            "their own budget, and the true total is the sum of all.",
+            show_default=False,
+        ),
+    ] = None,
+    data: Data = None,
+    group_columns: GroupColumns = None,
+    other: OtherSettings = None,
+    seeds: Seeds = 5,
+    controls: Controls = True,
+    store: Annotated[Path, typer.Option(help="Directory of finished figures, to go on after a stop.")] = Path(
+        "results"
+    ),
+    plot: Plot = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure accuracy against a privacy budget, with 95 % confidence intervals and the controls."""
+    from privet.cli.files import check_writable
+    from privet.cli.options import load_dataset, settings_of
+    from privet.cli.render.progress import figure_progress
+    from privet.cli.render.sweep import print_sweep
+    from privet.evaluation.cache import Store
+    from privet.evaluation.choosing import system_for
+    from privet.evaluation.evaluate import figures_needed
+    from privet.evaluation.sweep import sweep as measure
+    from privet.reporting.drawing import check_format
+    from privet.reporting.figures import tradeoff_figure
+    from privet.systems import bridge
+
+    check_writable(out, plot)
+    if plot is not None:
+        check_format(plot)
+    kind, values = bridge.find(system), parse_epsilons(epsilon)
+    budget, chosen = budget_field(kind, of), settings_of(kind, options, other)
+    if budget in chosen:
+        raise BadOption(f"{budget} is what the sweep changes; leave it out, or choose another report with --of.")
+
+    def make(value: float) -> Any:
+        return system_for(system, dataset, {**chosen, budget: value})
+
+    first = make(values[0])  # refuses wrong settings before the data is read
+    graph = load_dataset(dataset, data, kind.name, group_columns)
+    with figure_progress(len(values) * figures_needed(first, seeds, controls)) as advance:
+        curve = measure(
+            make,
+            graph,
+            values,
+            budget=budget,
+            seeds=seeds,
+            controls=controls,
+            dataset=dataset,
+            store=Store(store),
+            progress=advance,
+        )
+    if out is not None:
+        curve.save(out)
+    if plot is not None:
+        tradeoff_figure(curve.points, plot.stem).write(plot)
+    typer.echo(json.dumps(curve.to_dict())) if as_json else print_sweep(curve)
+
+
+def parse_epsilons(text: str) -> tuple[float, ...]:
+    """Read budgets, each once and in order.
+
+    >>> parse_epsilons("1, 0.1,2")
+    (0.1, 1.0, 2.0)
+    """
+    try:
+        found = sorted({float(part) for part in text.split(",")})
+    except ValueError:
+        found = []
+    if not found or not all(0 < epsilon < math.inf for epsilon in found):
+        raise BadOption(f"--epsilon takes numbers above 0, comma separated, such as 0.1,1,4, not {text!r}.")
+    return tuple(found)
+
+
+def budget_field(kind: type[Any], of: str | None) -> str:
+    """Return the setting that a sweep changes: the trained model's epsilon, or one of a device's reports."""
+    if "target_epsilon" in kind.__dataclass_fields__:
+        if of is not None:
+            raise BadOption(f"{kind.name} trains one model with one epsilon; leave --of out.")
+        return "target_epsilon"
+    if of is not None and of not in _REPORTS:
+        raise BadOption(f"--of takes features, labels or edges, not {of!r}.")
+    from privet.cli.options import field_name
+
+    return field_name(kind, f"epsilon_{of or 'features'}")

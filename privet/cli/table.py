@@ -1,0 +1,176 @@
+"""``privet table``: one published table, all of them, or their list."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privet.cli.app import AsJson, BadOption, Data, Seeds, app, examples
+from privet.cli.options import Controls, Out, Plot
+
+if TYPE_CHECKING:
+    from privet.evaluation.cache import Store
+    from privet.reproduction.cells import PublishedTable
+    from privet.reproduction.table import Table
+
+
+@app.command(
+    epilog=examples("privet table list", "privet table lpgnn-3 --quick", "privet table lpgnn-3 --data DIR --only cora")
+)
+def table(
+    name: Annotated[
+        str, typer.Argument(metavar="ID", help="For example lpgnn-3; 'list' names every id, 'all' measures them all.")
+    ],
+    data: Data = None,
+    seeds: Seeds = 5,
+    only: Annotated[
+        str | None, typer.Option(help="Datasets, comma separated (default: all).", show_default=False)
+    ] = None,
+    condition: Annotated[
+        str | None,
+        typer.Option(
+            help='Conditions that match a pattern, such as "eps 1" or "gin*" (default: all).', show_default=False
+        ),
+    ] = None,
+    controls: Controls = True,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Only see that it runs: made-up graphs, one seed; no measurement (default: measure)."
+        ),
+    ] = False,
+    store: Annotated[Path, typer.Option(help="Directory of finished figures, to go on after a stop.")] = Path(
+        "results"
+    ),
+    plot: Plot = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a published table: our figures beside the paper's, the controls and the true epsilon.
+
+    With 'all', exit code 1 says that some tables failed; they are named at the end.
+    """
+    if name == "list":
+        print_tables()
+    elif name == "all":
+        refuse_for_all(only=only, condition=condition, plot=plot)
+        if not all_tables(data, seeds, store, controls=controls, quick=quick, out=out, as_json=as_json):
+            raise typer.Exit(1)
+    else:
+        one_table(
+            name, data, seeds, only, condition, store, controls=controls, quick=quick, plot=plot, out=out,
+            as_json=as_json,
+        )  # fmt: skip
+
+
+def one_table(
+    name: str,
+    root: Path | None,
+    seeds: int,
+    only: str | None,
+    condition: str | None,
+    store: Path,
+    *,
+    controls: bool,
+    quick: bool,
+    plot: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure what the store does not have yet, print the table, perhaps write and draw it."""
+    from privet.cli.files import check_writable
+    from privet.cli.render.table import print_table
+    from privet.reporting.drawing import check_format
+    from privet.reporting.table_plot import plot_table
+    from privet.reproduction.catalogue import TABLES, published_table
+
+    check_writable(out, plot)
+    if plot is not None:
+        check_format(plot)
+    if name not in TABLES and not as_json:
+        print_tables()
+    chosen = published_table(name).only(only.split(",") if only else (), condition)
+    with _store(store, quick) as figures:
+        result = _measured(chosen, root, seeds, figures, controls=controls, quick=quick)
+    if out is not None:
+        result.save(out)
+    if plot is not None:
+        plot_table(result, plot)
+    typer.echo(json.dumps(result.to_dict())) if as_json else print_table(result)
+
+
+def all_tables(
+    root: Path | None, seeds: int, store: Path, *, controls: bool, quick: bool, out: Path | None, as_json: bool
+) -> bool:
+    """Measure every table in turn; one that fails does not stop the others. Return whether all went well."""
+    from rich.console import Console
+
+    from privet.cli.files import check_writable
+    from privet.cli.render.table import print_table
+    from privet.data.files import atomic_file
+    from privet.reproduction.catalogue import TABLES
+
+    check_writable(out)
+    messages, results, failures = Console(stderr=True), [], {}
+    with _store(store, quick) as figures:
+        for each in TABLES.values():
+            try:
+                result = _measured(each, root, seeds, figures, controls=controls, quick=quick)
+            except Exception as error:  # whatever it is, the other tables are worth having
+                failures[each.name] = f"{type(error).__name__}: {error}"
+                messages.print(f"{each.name} failed: {failures[each.name]}", markup=False)
+                continue
+            results.append(result)
+            if not as_json:
+                print_table(result)
+    document: dict[str, Any] = {"tables": [result.to_dict() for result in results], "failures": failures}
+    if out is not None:
+        with atomic_file(out) as file:
+            file.write_text(json.dumps(document, indent=2, sort_keys=True, allow_nan=False) + "\n")
+    done = f"{len(results)} of {len(TABLES)} tables printed."
+    told = f"{done} Failed: {', '.join(failures)}." if failures else done
+    typer.echo(json.dumps(document) if as_json else told)
+    return not failures
+
+
+def print_tables() -> None:
+    """Print every id and what it is, one line each."""
+    from privet.reproduction.catalogue import TABLES
+
+    width = max(map(len, TABLES))
+    typer.echo("\n".join(f"{each.name:<{width}}  {each.title}" for each in TABLES.values()))
+
+
+def refuse_for_all(**options: object) -> None:
+    """Refuse options that pick or draw one table, for ``privet table all``."""
+    for name, value in options.items():
+        if value is not None:
+            raise BadOption(f"--{name} is for one table; leave it out with 'all'.")
+
+
+def _measured(
+    chosen: PublishedTable, root: Path | None, seeds: int, store: Store, *, controls: bool, quick: bool
+) -> Table:
+    from privet.cli.render.progress import figure_progress
+    from privet.reproduction.runner import figures_needed, run_table
+
+    with figure_progress(figures_needed(chosen, seeds, controls=controls, quick=quick)) as advance:
+        return run_table(chosen, root, seeds, store, controls=controls, quick=quick, progress=advance)
+
+
+@contextmanager
+def _store(folder: Path, quick: bool) -> Iterator[Store]:
+    """The directory of finished figures; what a quick run finds is thrown away, lest it be taken for a measurement."""
+    from privet.evaluation.cache import Store
+
+    if not quick:
+        yield Store(folder)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        yield Store(temporary)

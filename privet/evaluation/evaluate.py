@@ -1,0 +1,158 @@
+"""Measure a system beside its controls."""
+
+from __future__ import annotations
+
+import hashlib
+import resource
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import privet
+from privet.data import Graph
+from privet.errors import InvalidParameter
+from privet.evaluation.cache import Store, canonical
+from privet.evaluation.results import Figures, Result, SplitFacts
+from privet.evaluation.scoring import Scores, class_figures, scored, with_split
+from privet.evaluation.verdict import needless, verdict
+from privet.systems import LocalSystem, bridge
+from privet.systems.controls import Control, simulate
+
+__all__ = ["evaluate", "figures_needed", "fingerprint"]
+
+_OWN = Control("private", "", "", simulate)
+_CSR = ("indptr", "indices", "data")
+
+
+def evaluate(
+    system: Any,
+    graph: Graph,
+    seeds: int | Sequence[int] = 5,
+    *,
+    controls: bool = True,
+    dataset: str = "graph",
+    store: Store | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Result:
+    """Train a system and what it is compared with over several seeds, and compare their test accuracy.
+
+    Args:
+        system: A system with its hyper-parameters; its own seed is not used.
+        graph: A graph with features, a schema and labels. Its split is respected; without one every seed draws a
+            random split, 50/25/25 for local and 80/0/20 for central systems.
+        seeds: The number of seeds, counted from 0, or the seeds themselves.
+        controls: Whether to measure the controls as well.
+        dataset: The data's name in the result.
+        store: A store of finished figures; what it has is not measured again.
+        progress: Called with a few words after each training.
+
+    Returns:
+        The figures, the controls, the guarantee and a verdict. ``peak_rss_mb`` is the whole process's.
+
+    >>> from privet.data import social_graph
+    >>> from privet.systems import LPGNN
+    >>> graph = social_graph(120, classes=2, features=6, seed=0)
+    >>> result = evaluate(LPGNN(hops=1, max_epochs=3), graph, seeds=2, dataset="village")
+    >>> result.guarantee.epsilon, list(result.controls)
+    (1.0, ['structure_only', 'label_propagation', 'features_only', 'non_private'])
+    """
+    promised = bridge.guarantee(system, graph)
+    if promised is None:
+        raise InvalidParameter("noise_multiplier", "evaluate", "above 0; the run without noise is a control", 0)
+    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    if not numbers:
+        raise InvalidParameter("seeds", "evaluate", "at least 1", seeds)
+    compared = bridge.controls(system) if controls else ()
+    found: dict[str, list[Scores]] = {each.key: [] for each in (_OWN, *compared)}
+    mark = None if store is None else fingerprint(graph)
+    splits = [with_split(system, graph, seed) for seed in numbers]
+    for seed, view in zip(numbers, splits, strict=True):
+        for control in (_OWN, *compared):
+            found[control.key].append(_figure(control, system, view, seed, store, mark))
+            progress(f"{system.name} {control.short}".strip())
+    own = found.pop(_OWN.key)
+    values = _percents(own)
+    figures = {c.key: Figures(_percents(found[c.key]), c.short, c.title, c.question) for c in compared}
+    sentences = [verdict(values, figures[c.key].values, c.question, c.title) for c in compared if c.question]
+    sentences += [needless(values, figures[c.key].values, c.title, c.spares) for c in compared if c.spares]
+    lines = bridge.lines(system, graph)
+    return Result(
+        system=system.name,
+        dataset=dataset,
+        task=_task(system),
+        metric="accuracy (%)",
+        settings=system.settings(),
+        seeds=numbers,
+        figures=Figures(values),
+        controls=figures,
+        guarantee=promised,
+        ledger=lines,
+        mechanisms=tuple(line.mechanism for line in lines),
+        classes=class_figures(own, dict(found)),
+        split=_split_facts(splits),
+        verdict=" ".join(filter(None, sentences)),
+        facts=bridge.facts(system, graph) | own[-1].facts,
+        seconds=sum(one.seconds for scores in (own, *found.values()) for one in scores),
+        peak_rss_mb=_peak_rss_mb(),
+        version=privet.__version__,
+    )
+
+
+def figures_needed(system: Any, seeds: int, controls: bool) -> int:
+    """Return how many trainings :func:`evaluate` makes, for a progress bar."""
+    return seeds * (1 + len(bridge.controls(system)) if controls else 1)
+
+
+def fingerprint(graph: Graph) -> str:
+    """Return a digest of everything that a measurement reads: a user's file may change under the same name."""
+    mark = hashlib.sha256()
+    declared = None if graph.schema is None else graph.schema.to_json()
+    split = [] if graph.split is None else [graph.split.train, graph.split.validation, graph.split.test]
+    parts: list[Any] = [graph.adjacency.indptr, graph.adjacency.indices, graph.labels, declared, *split]
+    features = graph.features
+    parts += [features] if isinstance(features, np.ndarray | None) else [getattr(features, n) for n in _CSR]
+    for part in parts:
+        mark.update(np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+    return mark.hexdigest()[:32]
+
+
+def _figure(control: Control, system: Any, view: Graph, seed: int, store: Store | None, mark: str | None) -> Scores:
+    """One figure, from the store if it has it; controls that share a subject share their figures."""
+
+    def work() -> Scores:
+        return scored(lambda: control.trained(system, view, seed), view)
+
+    if store is None:
+        return work()
+    subject = control.subject(system)
+    key = {
+        "figure": control.key,
+        "system": subject.name,
+        "settings": canonical({**subject.settings(), "seed": seed}),
+        "graph": mark,
+        "version": privet.__version__,
+    }
+    return Scores.from_dict(store.compute(key, lambda: work().to_dict()))
+
+
+def _percents(scores: Sequence[Scores]) -> tuple[float, ...]:
+    return tuple((100 * np.asarray([one.test for one in scores])).tolist())
+
+
+def _split_facts(views: Sequence[Graph]) -> SplitFacts:
+    splits = [view.split for view in views if view.split is not None]
+    mark = hashlib.sha256(b"".join(np.packbits(split.test).tobytes() for split in splits))
+    first = splits[0]
+    return SplitFacts(int(first.train.sum()), int(first.validation.sum()), int(first.test.sum()), mark.hexdigest())
+
+
+def _task(system: Any) -> str:
+    kind = "private topology" if getattr(system, "epsilon_edges", None) is not None else "public topology"
+    return f"node classification, {kind if isinstance(system, LocalSystem) else 'central model'}"
+
+
+def _peak_rss_mb() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)

@@ -1,0 +1,390 @@
+"""Typed results: one run, a comparison of two, and a curve over budgets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from privet.errors import InvalidData, PrivetError
+from privet.evaluation.documents import Document, demand
+from privet.evaluation.intervals import CONFIDENCE, half_width
+from privet.privacy import Guarantee
+from privet.privacy.ledger import LedgerLine
+from privet.privacy.statement import write_statement
+
+__all__ = ["ClassFigures", "Comparison", "Figures", "Result", "SplitFacts", "Sweep"]
+
+_RESULT = "a result of a run or a sweep"
+_NEEDED = ("system", "dataset", "task", "metric", "mean", "std", "values", "settings", "controls", "guarantee")
+_OF_LINE = ("part", "unit", "mechanism", "epsilon", "delta")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One figure measured with several seeds.
+
+    Attributes:
+        values: The figure of each seed, in the unit of the metric.
+        short: Its name in a narrow column.
+        title: Its name in words.
+        question: For a control, the data whose worth a difference from the system shows.
+    """
+
+    values: tuple[float, ...]
+    short: str = ""
+    title: str = ""
+    question: str | None = None
+
+    @property
+    def mean(self) -> float:
+        """The mean over the seeds."""
+        return float(np.mean(self.values))
+
+    @property
+    def std(self) -> float | None:
+        """The standard deviation over the seeds; None for one seed."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else None
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the mean's 95 % confidence interval; None for one seed."""
+        return half_width(self.values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        named = {"short": self.short, "title": self.title, "question": self.question} if self.title else {}
+        return {"mean": self.mean, "std": self.std, "values": list(self.values), **named}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any], key: str = "") -> Figures:
+        """Read what :meth:`to_dict` made; a control without a title is called by its key."""
+        values = tuple(float(value) for value in document["values"])
+        if not values or not isinstance(document["mean"], int | float):
+            raise ValueError("no figures")
+        name = key.replace("_", " ")
+        return cls(values, document.get("short", name), document.get("title", name), document.get("question"))
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """Recall of one class on the test nodes, averaged over the seeds.
+
+    Attributes:
+        number: The class.
+        support: Its mean number of test nodes.
+        recall: The share of them that the system recognises, in per cent; None if there are none.
+        std: The standard deviation of the recall over the seeds; None for one seed.
+        controls: The controls' recall by their key.
+    """
+
+    number: int
+    support: float
+    recall: float | None
+    std: float | None
+    controls: Mapping[str, float | None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        document = asdict(self)
+        return {"class": document.pop("number"), **document}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> ClassFigures:
+        """Read what :meth:`to_dict` made."""
+        rest = {name: document[name] for name in ("support", "recall", "std", "controls")}
+        return cls(document["class"], **rest)
+
+
+@dataclass(frozen=True)
+class SplitFacts:
+    """Which nodes a result is about.
+
+    Attributes:
+        train: The number of training nodes of the first seed.
+        validation: The number of validation nodes of the first seed.
+        test: The number of test nodes of the first seed.
+        sha256: A digest of the test nodes of all seeds: equal digests mean equal test nodes.
+    """
+
+    train: int
+    validation: int
+    test: int
+    sha256: str
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Result(Document):
+    """A system measured on one graph, with its controls and its guarantee.
+
+    Attributes:
+        system: The system's name.
+        dataset: The data's name; of a path only the last part is kept.
+        task: The task in words.
+        metric: The metric and its unit.
+        settings: The system's hyper-parameters.
+        seeds: The seeds of splits and simulations.
+        figures: The system's own figures.
+        controls: The controls' figures by key.
+        guarantee: The promise that the system makes.
+        ledger: The parts of the budget.
+        mechanisms: The names of the randomisers.
+        classes: Recall of each class.
+        split: The nodes that were measured on; None in files of older versions.
+        verdict: One sentence or a few on whether the private data helped; empty without controls.
+        facts: Public figures of the training, by name.
+        tuning: The trials of a search for settings that came first.
+        seconds: The time that all trainings took together; None if it is not known.
+        peak_rss_mb: The process's largest resident memory; None if it is not known.
+        version: The version of privet.
+    """
+
+    system: str
+    dataset: str
+    task: str
+    metric: str
+    settings: Mapping[str, Any]
+    seeds: tuple[int, ...]
+    figures: Figures
+    controls: Mapping[str, Figures]
+    guarantee: Guarantee
+    ledger: tuple[LedgerLine, ...] = ()
+    mechanisms: tuple[str, ...] = ()
+    classes: tuple[ClassFigures, ...] = ()
+    split: SplitFacts | None = None
+    verdict: str = ""
+    facts: Mapping[str, float] = field(default_factory=dict)
+    tuning: tuple[Mapping[str, Any], ...] = ()
+    seconds: float | None = None
+    peak_rss_mb: float | None = None
+    version: str = "unknown"
+
+    def __post_init__(self) -> None:
+        if not self.dataset.startswith("pyg:"):  # a path would tell about the user's machine
+            object.__setattr__(self, "dataset", Path(self.dataset).name or self.dataset)
+
+    @property
+    def mean(self) -> float:
+        """The mean over the seeds."""
+        return self.figures.mean
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The figure of each seed."""
+        return self.figures.values
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON: the fields of result.json."""
+        rest = {} if self.split is None else {"split": asdict(self.split)}
+        rest |= {name: getattr(self, name) for name in ("verdict", "tuning") if getattr(self, name)}
+        return {
+            "system": self.system,
+            "dataset": self.dataset,
+            "task": self.task,
+            "metric": self.metric,
+            "settings": dict(self.settings),
+            "seeds": list(self.seeds),
+            **self.figures.to_dict(),
+            "controls": {key: figures.to_dict() for key, figures in self.controls.items()},
+            "guarantee": self.guarantee.to_dict(),
+            "ledger": [line.to_dict() for line in self.ledger],
+            "mechanisms": list(self.mechanisms),
+            "per_class": [row.to_dict() for row in self.classes],
+            "facts": dict(self.facts),
+            "seconds": self.seconds,
+            "peak_rss_mb": self.peak_rss_mb,
+            "version": self.version,
+            **{name: list(value) if name == "tuning" else value for name, value in rest.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, document: Any, where: str = "result") -> Result:
+        """Read the fields of a result.json, also of one that an older version wrote.
+
+        Args:
+            document: The plain values.
+            where: The document's name in error messages.
+        """
+        found = demand(document, _NEEDED, where, _RESULT)
+        optional = ("verdict", "facts", "seconds", "peak_rss_mb", "version")
+        try:
+            return cls(
+                **{name: found[name] for name in ("system", "dataset", "task", "metric")},
+                **{name: found[name] for name in optional if name in found},
+                settings=dict(found["settings"]),
+                seeds=tuple(found.get("seeds", range(len(found["values"])))),
+                figures=Figures.from_dict(found),
+                controls={key: Figures.from_dict(value, key) for key, value in found["controls"].items()},
+                guarantee=Guarantee.from_dict(found["guarantee"]),
+                ledger=tuple(LedgerLine(**{k: line[k] for k in _OF_LINE}) for line in found.get("ledger", ())),
+                mechanisms=tuple(found.get("mechanisms", ["unknown"])),
+                classes=tuple(ClassFigures.from_dict(row) for row in found.get("per_class", ())),
+                split=SplitFacts(**found["split"]) if "split" in found else None,
+                tuning=tuple(found.get("tuning", ())),
+            )
+        except (PrivetError, TypeError, KeyError, ValueError, AttributeError):
+            raise InvalidData(where, _RESULT, "one whose guarantee or figures cannot be read") from None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each figure and seed."""
+        named = {self.system: self.figures, **self.controls}
+        return [
+            {"figure": key, "seed": seed, "metric": self.metric, "value": value}
+            for key, figures in named.items()
+            for seed, value in zip(self.seeds, figures.values, strict=True)
+        ]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write result.json and, beside it, the privacy statement with the ending ``.privacy.yaml``."""
+        super().save(path)
+        target = Path(path)
+        write_statement(self.to_dict(), target.with_name(target.stem + ".privacy.yaml"))
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({self.system} on {self.dataset}: {self.metric} {with_interval(self.figures)}, "
+            f"{_seeds(len(self.seeds))}, epsilon {self.guarantee.epsilon:.4g})"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Document):
+    """A paired comparison of two results over the same seeds and test nodes.
+
+    Attributes:
+        first: The first result in words.
+        second: The second result in words.
+        metric: The metric and its unit.
+        seeds: The seeds that both were measured with.
+        differences: First minus second, one value for each seed.
+        p_value: The two-sided p-value of the paired t-test; None for one seed.
+    """
+
+    first: str
+    second: str
+    metric: str
+    seeds: tuple[int, ...]
+    differences: tuple[float, ...]
+    p_value: float | None
+
+    @property
+    def difference(self) -> float:
+        """The mean difference."""
+        return float(np.mean(self.differences))
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % confidence interval of the mean difference; None for one seed."""
+        width = half_width(self.differences)
+        return None if width is None else (self.difference - width, self.difference + width)
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words."""
+        if self.interval is None:
+            return (
+                f"{self.first} is {self.difference:+.1f} points from {self.second}; one seed cannot tell whether "
+                "they differ. Measure 5 seeds."
+            )
+        low, high = self.interval
+        found = f"{self.difference:+.1f} points (95 % confidence: {low:+.1f} to {high:+.1f}; p = {self.p_value:.2g})"
+        if low <= 0 <= high:
+            return f"{self.first} and {self.second} cannot be told apart: {found}, {_seeds(len(self.seeds))}."
+        better = "better" if low > 0 else "worse"
+        return f"{self.first} is {better} than {self.second}: {found}, {_seeds(len(self.seeds))}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        derived = {"difference": self.difference, "interval": self.interval, "sentence": self.sentence}
+        return {**asdict(self), "confidence": CONFIDENCE, **derived}
+
+    @classmethod
+    def from_dict(cls, document: Any, where: str = "comparison") -> Comparison:
+        """Read what :meth:`to_dict` made."""
+        names = ("first", "second", "metric", "seeds", "differences", "p_value")
+        found = demand(document, names, where, "a comparison of two results")
+        rest = {name: tuple(found[name]) for name in ("seeds", "differences")}
+        return cls(**{name: found[name] for name in names} | rest)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each seed."""
+        named = {"first": self.first, "second": self.second}
+        pairs = zip(self.seeds, self.differences, strict=True)
+        return [{**named, "seed": seed, "difference": value} for seed, value in pairs]
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.sentence})"
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Document):
+    """One system at several budgets.
+
+    Attributes:
+        budget: The setting that was changed, such as ``epsilon_features``.
+        points: The result at each budget, in increasing order.
+    """
+
+    budget: str
+    points: tuple[Result, ...]
+
+    @property
+    def system(self) -> str:
+        """The system's name."""
+        return self.points[0].system
+
+    @property
+    def dataset(self) -> str:
+        """The data's name."""
+        return self.points[0].dataset
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """The budgets."""
+        return tuple(point.settings[self.budget] for point in self.points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "system": self.system,
+            "dataset": self.dataset,
+            "swept": self.budget,
+            "epsilons": list(self.epsilons),
+            "confidence": CONFIDENCE,
+            "half_widths": [point.figures.half_width for point in self.points],
+            "points": [point.to_dict() for point in self.points],
+            "version": self.points[0].version,
+        }
+
+    @classmethod
+    def from_dict(cls, document: Any, where: str = "sweep") -> Sweep:
+        """Read what :meth:`to_dict` made."""
+        found = demand(document, ("swept", "points"), where, "a sweep with at least one point")
+        points: Sequence[Any] = found["points"]
+        if not isinstance(points, list) or not points:
+            raise InvalidData(where, "a sweep with at least one point", "none")
+        read = (Result.from_dict(point, f"point {number} of {where}") for number, point in enumerate(points))
+        return cls(found["swept"], tuple(read))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each budget, figure and seed."""
+        pairs = zip(self.epsilons, self.points, strict=True)
+        return [{self.budget: epsilon, **row} for epsilon, point in pairs for row in point.rows()]
+
+    def __repr__(self) -> str:
+        budgets = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
+        return f"Sweep({self.system} on {self.dataset}: {self.budget} {budgets})"
+
+
+def with_interval(figures: Figures) -> str:
+    """Return the mean, with its 95 % confidence interval if there are several seeds."""
+    width = figures.half_width
+    return f"{figures.mean:.1f}" + ("" if width is None else f" +- {width:.1f}")
+
+
+def _seeds(count: int) -> str:
+    return "one seed" if count == 1 else f"{count} seeds"

@@ -1,0 +1,119 @@
+"""The evaluator: the only code that compares predictions with test labels, after training has ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.data import Graph, label_rate, split_nodes
+from privet.errors import InvalidData
+from privet.evaluation.results import ClassFigures
+from privet.systems import LocalSystem
+from privet.systems.fitted import Fitted
+
+__all__ = ["Scores", "class_figures", "recalls", "scored", "with_split"]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One trained model on the test nodes of one split.
+
+    Attributes:
+        test: Accuracy, from 0 to 1.
+        seconds: The time that training took.
+        recall: For each class the share of its test nodes that are recognised; None for a class without test nodes.
+        support: For each class its number of test nodes.
+        facts: What the server found out about the data on its way, by name.
+    """
+
+    test: float
+    seconds: float
+    recall: tuple[float | None, ...] = ()
+    support: tuple[int, ...] = ()
+    facts: dict[str, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> Self:
+        """Read what :meth:`to_dict` made."""
+        return cls(**document | {"recall": tuple(document["recall"]), "support": tuple(document["support"])})
+
+
+def with_split(system: Any, graph: Graph, seed: int, labelled: float | None = None) -> Graph:
+    """Return the graph with its own split or, if it has none, with the papers' random one.
+
+    That is 50/25/25 for local and 80/0/20 for central systems.
+
+    Args:
+        system: The system that is measured.
+        graph: The graph, with or without a split.
+        seed: The seed of a random split.
+        labelled: The share of training nodes that keep their labels, at most 0.5 (default: all of them).
+    """
+    if graph.split is not None and labelled is None:
+        return graph
+    parts = (0.5, 0.25) if isinstance(system, LocalSystem) else (0.8, 0.0)
+    split = split_nodes(graph, *parts, seed=seed)
+    if labelled is not None and labelled != parts[0]:
+        split = label_rate(split, labelled / parts[0], seed=seed)
+    return graph.replace(split=split)
+
+
+def scored(train: Callable[[], Fitted], graph: Graph) -> Scores:
+    """Train, then compare the predictions with the labels of the graph's test nodes."""
+    if graph.split is None or graph.labels is None:
+        raise InvalidData("graph to measure on", "one with labels and a split", "one without")
+    began = time.perf_counter()
+    fitted = train()
+    seconds = time.perf_counter() - began
+    classes = fitted.probabilities.shape[1]
+    recall, support = recalls(fitted.predict(), graph.labels, graph.split.test, classes)
+    facts = {name: float(value) for name, value in fitted.facts.items() if isinstance(value, int | float)}
+    return Scores(fitted.score(graph.labels, graph.split.test), seconds, recall, support, facts)
+
+
+def recalls(
+    predicted: NDArray[np.int64], labels: NDArray[np.int64], nodes: NDArray[np.bool_], classes: int
+) -> tuple[tuple[float | None, ...], tuple[int, ...]]:
+    """Return each class's recall and number of nodes; nodes without a label do not count.
+
+    >>> recalls(np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([True, True, False]), 2)
+    ((0.5, None), (2, 0))
+    """
+    nodes = nodes & (labels >= 0)
+    truth, right = labels[nodes], predicted[nodes] == labels[nodes]
+    support = np.bincount(truth, minlength=classes).tolist()
+    hits = np.bincount(truth[right], minlength=classes).tolist()
+    return tuple(hit / all_ if all_ else None for hit, all_ in zip(hits, support, strict=True)), tuple(support)
+
+
+def class_figures(own: Sequence[Scores], controls: dict[str, Sequence[Scores]]) -> tuple[ClassFigures, ...]:
+    """Average over the seeds, class by class; seeds whose test nodes lack a class do not count for its recall."""
+
+    def percents(scores: Sequence[Scores], place: int) -> list[float]:
+        return [100 * one.recall[place] for one in scores if one.recall[place] is not None]  # type: ignore[operator]
+
+    def mean(values: list[float]) -> float | None:
+        return float(np.mean(values)) if values else None
+
+    rows = []
+    for place in range(len(own[0].support)):
+        values = percents(own, place)
+        rows.append(
+            ClassFigures(
+                place,
+                support=float(np.mean([one.support[place] for one in own])),
+                recall=mean(values),
+                std=float(np.std(values, ddof=1)) if len(values) > 1 else None,
+                controls={key: mean(percents(scores, place)) for key, scores in controls.items()},
+            )
+        )
+    return tuple(rows)
