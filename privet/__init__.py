@@ -21,11 +21,15 @@ if TYPE_CHECKING:
     from privet.data import load as load
     from privet.data import social_graph as social_graph
     from privet.data import split_nodes as split_nodes
+    from privet.evaluation.compare import compare as compare
+    from privet.evaluation.evaluate import evaluate as evaluate
+    from privet.evaluation.results import Result as Result
+    from privet.evaluation.sweep import sweep as sweep
     from privet.privacy import Guarantee as Guarantee
+    from privet.systems.central.gap import GAP as GAP
     from privet.systems.central.heterpoisson import HeterPoisson as HeterPoisson
-    from privet.systems.central.node_baselines import GAP as GAP
-    from privet.systems.central.node_baselines import NDP as NDP
-    from privet.systems.central.smoothed_mlp import PrivateMLP as PrivateMLP
+    from privet.systems.central.ndp import NDP as NDP
+    from privet.systems.central.private_mlp import PrivateMLP as PrivateMLP
     from privet.systems.central.smoothed_mlp import SmoothedMLP as SmoothedMLP
     from privet.systems.local.lpgnn import LPGNN as LPGNN
     from privet.systems.local.privge import PrivGE as PrivGE
@@ -35,14 +39,14 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOME = {
-    "GAP": "privet.systems.central.node_baselines",
+    "GAP": "privet.systems.central.gap",
     "Graph": "privet.data",
     "Guarantee": "privet.privacy",
     "HeterPoisson": "privet.systems.central.heterpoisson",
     "LPGNN": "privet.systems.local.lpgnn",
-    "NDP": "privet.systems.central.node_baselines",
+    "NDP": "privet.systems.central.ndp",
     "PrivGE": "privet.systems.local.privge",
-    "PrivateMLP": "privet.systems.central.smoothed_mlp",
+    "PrivateMLP": "privet.systems.central.private_mlp",
     "RGNN": "privet.systems.local.rgnn",
     "Result": "privet.evaluation.results",
     "Schema": "privet.data",

@@ -11,7 +11,7 @@ import numpy as np
 
 from privet.data import Graph, Schema
 from privet.errors import InvalidParameter, PrivetError
-from privet.systems import LocalSystem, bridge
+from privet.systems import SYSTEMS, LocalSystem
 from privet.systems.controls import FEATURES_ONLY, LABEL_PROPAGATION, STRUCTURE_ONLY, Control, simulate
 from privet.systems.fitted import Fitted
 from privet.systems.presets import advised
@@ -91,13 +91,13 @@ def candidates(protect: str, budget: float, schema: Schema) -> list[Candidate]:
     if not 0 < budget < math.inf:
         raise InvalidParameter("budget", "StudyPlan", "a finite number above 0", budget)
     share, found = SPLITS[protect][0], []
-    for name, kind in bridge.systems().items():
+    for name, kind in SYSTEMS.items():
         if ("epsilon_edges" in {field.name for field in fields(kind)}) != (protect == "features,edges"):
             continue
         for settings in advised(name):
             try:
                 system = _split(kind(**settings), protect, budget, share)
-                mechanism = bridge.lines(system, _nobody(schema))[0].mechanism
+                mechanism = system.release(_nobody(schema)).lines()[0].mechanism
             except PrivetError:
                 continue  # this system cannot ask about these features
             found.append(Candidate(system, mechanism, share))

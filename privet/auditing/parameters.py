@@ -10,7 +10,7 @@ from privet.errors import InvalidParameter
 from privet.mechanisms import Mechanism
 
 if TYPE_CHECKING:
-    from privet.systems import AnySystem
+    from privet.systems import CentralSystem, LocalSystem
 
 __all__ = ["check_known", "mechanism_from", "system_kind"]
 
@@ -27,14 +27,13 @@ def mechanism_from(kind: type[Mechanism], parameters: Mapping[str, Any], *, smal
     return kind(**{**kind.example, **(kind.small if small else {}), **parameters})
 
 
-def system_kind(name: str, others: Collection[str] = ()) -> type[AnySystem]:
+def system_kind(name: str, others: Collection[str] = ()) -> type[LocalSystem | CentralSystem]:
     """Return the system of a name; an unknown one is an error that also lists ``others``."""
-    from privet.systems import CENTRAL_SYSTEMS, SYSTEMS  # import torch, which a mechanism needs not
+    from privet.systems import SYSTEMS  # imports torch, which a mechanism does not need
 
-    systems: dict[str, type[AnySystem]] = {**SYSTEMS, **CENTRAL_SYSTEMS}
-    if name.lower() not in systems:
-        raise InvalidParameter("name", "privet", "one of " + ", ".join([*others, *systems]), name)
-    return systems[name.lower()]
+    if name not in SYSTEMS:
+        raise InvalidParameter("name", "privet", "one of " + ", ".join([*others, *SYSTEMS]), name)
+    return SYSTEMS[name]
 
 
 def check_known(owner: str, parameters: Collection[str], known: Collection[str]) -> None:

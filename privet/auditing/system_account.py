@@ -12,14 +12,14 @@ from privet.data import Schema
 from privet.errors import InvalidParameter, PrivetError
 from privet.privacy.accounting.delta import default_delta
 from privet.release.central import CentralRelease
-from privet.systems import AnySystem, CentralSystem, System
+from privet.systems import CentralSystem, LocalSystem
 
 __all__ = ["account_central", "account_local", "account_system"]
 
 _SCHEMA = {"dimension": 2, "low": 0.0, "high": 1.0, "classes": 4}
 
 
-def account_system(kind: type[AnySystem], parameters: Mapping[str, Any]) -> LocalAccount:
+def account_system(kind: type[LocalSystem | CentralSystem], parameters: Mapping[str, Any]) -> LocalAccount:
     """Return the account of a system of either model."""
     if issubclass(kind, CentralSystem):
         return account_central(kind, **parameters)
@@ -74,7 +74,7 @@ def account_central(
     )
 
 
-def account_local(kind: type[System], parameters: Mapping[str, Any]) -> LocalAccount:
+def account_local(kind: type[LocalSystem], parameters: Mapping[str, Any]) -> LocalAccount:
     """Return the account of a local system over features of a declared range, or else of two categories each.
 
     Args:

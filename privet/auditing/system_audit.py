@@ -10,7 +10,7 @@ from privet.auditing.canary import PAPER_RUN, CanaryAudit, audit_process
 from privet.auditing.parameters import check_known
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.processes import Process
-from privet.systems import CENTRAL_SYSTEMS, AnySystem, CentralSystem
+from privet.systems import SYSTEMS, CentralSystem, LocalSystem
 
 __all__ = ["SystemAudit", "audit_system", "auditable_systems"]
 
@@ -39,7 +39,7 @@ class SystemAudit:
         return {"system": self.system, **self.found.to_dict()}
 
 
-def audit_system(kind: type[AnySystem], **parameters: Any) -> SystemAudit:
+def audit_system(kind: type[LocalSystem | CentralSystem], **parameters: Any) -> SystemAudit:
     """Play the canary game against a system many times and compare the odds with the claim.
 
     Args:
@@ -57,7 +57,11 @@ def audit_system(kind: type[AnySystem], **parameters: Any) -> SystemAudit:
 
 def auditable_systems() -> list[str]:
     """Return the names of the systems whose sampling process has a canary game."""
-    return [name for name, kind in CENTRAL_SYSTEMS.items() if _process(kind, {}).canary_multiplier is not None]
+    return [
+        name
+        for name, kind in SYSTEMS.items()
+        if issubclass(kind, CentralSystem) and _process(kind, {}).canary_multiplier is not None
+    ]
 
 
 def _process(kind: type[CentralSystem], own: Mapping[str, Any]) -> Process:

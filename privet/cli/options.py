@@ -115,12 +115,7 @@ def load_dataset(dataset: str, root: Path | None, system: str, group: int | None
     from privet.errors import InvalidData
     from privet.systems.presets import prepared
 
-    if dataset.startswith("pyg:"):
-        from privet.graph import load_pyg
-
-        graph = load_pyg(dataset, root or Path("."))
-    else:
-        graph = load(dataset, root)
+    graph = load(dataset, root)
     if graph.features is None or graph.labels is None:
         raise InvalidData(f"dataset {Path(dataset).name}", "with features and labels", "one without")
     return prepared(graph, system, dataset) if group is None else group_columns(graph, group)

@@ -56,12 +56,12 @@ def run(
     from privet.evaluation.evaluate import evaluate, figures_needed
     from privet.reporting.drawing import check_format
     from privet.reporting.figures import accuracy_figure
-    from privet.systems import bridge
+    from privet.systems import SYSTEMS
 
     check_writable(out, plot)
     if plot is not None:
         check_format(plot)
-    kind = bridge.find(system)
+    kind = SYSTEMS.find(system)
     chosen = settings_of(kind, options, other)
     if "target_epsilon" in kind.__dataclass_fields__ and not {"target_epsilon", "noise_multiplier"} & chosen.keys():
         raise BadOption(f"{kind.name} needs --epsilon, the trained model's true epsilon (or --set noise_multiplier=4).")

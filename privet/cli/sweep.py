@@ -60,12 +60,12 @@ def sweep(
     from privet.evaluation.sweep import sweep as measure
     from privet.reporting.drawing import check_format
     from privet.reporting.figures import tradeoff_figure
-    from privet.systems import bridge
+    from privet.systems import SYSTEMS
 
     check_writable(out, plot)
     if plot is not None:
         check_format(plot)
-    kind, values = bridge.find(system), parse_epsilons(epsilon)
+    kind, values = SYSTEMS.find(system), parse_epsilons(epsilon)
     budget, chosen = budget_field(kind, of), settings_of(kind, options, other)
     if budget in chosen:
         raise BadOption(f"{budget} is what the sweep changes; leave it out, or choose another report with --of.")

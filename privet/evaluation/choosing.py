@@ -7,7 +7,7 @@ from dataclasses import Field, fields
 from typing import Any
 
 from privet.errors import InvalidParameter
-from privet.systems import bridge
+from privet.systems import SYSTEMS
 from privet.systems.presets import preset
 
 __all__ = ["system_for"]
@@ -22,14 +22,14 @@ def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: 
         settings: The fields of the system that override both; text "none" is None where a field allows it.
         condition: The variant of the preset (default: the one that the settings call for).
     """
-    kind = bridge.find(name)
+    kind = SYSTEMS.find(name)
     known = {field.name: field for field in fields(kind)}
     chosen = dict(settings)
     for key, value in chosen.items():
         if key not in known:
             raise InvalidParameter(key, "privet", f"a setting of {kind.name}: {', '.join(sorted(known))}", key)
         chosen[key] = _typed(known[key], value, kind.name)
-    variant = condition or bridge.preset_condition(kind.name, chosen)
+    variant = condition or kind.preset_condition(chosen)
     return kind(**preset(kind.name, dataset, variant) | chosen)
 
 

@@ -17,7 +17,7 @@ from privet.evaluation.cache import Store, canonical
 from privet.evaluation.results import Figures, Result, SplitFacts
 from privet.evaluation.scoring import Scores, class_figures, scored, with_split
 from privet.evaluation.verdict import needless, verdict
-from privet.systems import LocalSystem, bridge
+from privet.systems import LocalSystem
 from privet.systems.controls import Control, simulate
 
 __all__ = ["evaluate", "figures_needed", "fingerprint"]
@@ -58,13 +58,13 @@ def evaluate(
     >>> result.guarantee.epsilon, list(result.controls)
     (1.0, ['structure_only', 'label_propagation', 'features_only', 'non_private'])
     """
-    promised = bridge.guarantee(system, graph)
+    promised = system.guarantee(graph)
     if promised is None:
         raise InvalidParameter("noise_multiplier", "evaluate", "above 0; the run without noise is a control", 0)
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
         raise InvalidParameter("seeds", "evaluate", "at least 1", seeds)
-    compared = bridge.controls(system) if controls else ()
+    compared = system.controls() if controls else ()
     found: dict[str, list[Scores]] = {each.key: [] for each in (_OWN, *compared)}
     mark = None if store is None else fingerprint(graph)
     splits = [with_split(system, graph, seed) for seed in numbers]
@@ -77,7 +77,7 @@ def evaluate(
     figures = {c.key: Figures(_percents(found[c.key]), c.short, c.title, c.question) for c in compared}
     sentences = [verdict(values, figures[c.key].values, c.question, c.title) for c in compared if c.question]
     sentences += [needless(values, figures[c.key].values, c.title, c.spares) for c in compared if c.spares]
-    lines = bridge.lines(system, graph)
+    lines = system.release(graph).lines()
     return Result(
         system=system.name,
         dataset=dataset,
@@ -93,7 +93,7 @@ def evaluate(
         classes=class_figures(own, dict(found)),
         split=_split_facts(splits),
         verdict=" ".join(filter(None, sentences)),
-        facts=bridge.facts(system, graph) | own[-1].facts,
+        facts=system.figures(graph) | own[-1].facts,
         seconds=sum(one.seconds for scores in (own, *found.values()) for one in scores),
         peak_rss_mb=_peak_rss_mb(),
         version=privet.__version__,
@@ -102,7 +102,7 @@ def evaluate(
 
 def figures_needed(system: Any, seeds: int, controls: bool) -> int:
     """Return how many trainings :func:`evaluate` makes, for a progress bar."""
-    return seeds * (1 + len(bridge.controls(system)) if controls else 1)
+    return seeds * (1 + len(system.controls()) if controls else 1)
 
 
 def fingerprint(graph: Graph) -> str:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from privet.data import Graph
 from privet.errors import InvalidData
 from privet.evaluation.scoring import with_split
-from privet.systems import bridge
 from privet.systems.controls import Control, simulate
 
 __all__ = ["ACCURACY", "OWN", "Column", "Measure", "Measurement", "Score", "accuracy", "classification", "of_kinds"]
@@ -64,7 +63,7 @@ def classification(name: str, metric: str, score: Score, *more: Control) -> Meas
     """Make a measure of predictions on test nodes, for a system, its own controls and more of them."""
 
     def columns(system: Any) -> tuple[Column, ...]:
-        controls = (Control(OWN, "", "", simulate), *bridge.controls(system), *more)
+        controls = (Control(OWN, "", "", simulate), *system.controls(), *more)
         return tuple(_column(control, score) for control in controls)
 
     return Measure(name, metric, columns)

@@ -17,7 +17,6 @@ from privet.reproduction.figures.made_graphs import MADE
 from privet.reproduction.measures import Column
 from privet.reproduction.quick import shrunk, stand_in, thinned
 from privet.reproduction.table import Table, TableCell
-from privet.systems import bridge
 from privet.systems.presets import prepared
 
 __all__ = ["figures_needed", "run_table"]
@@ -68,7 +67,7 @@ def run_table(
                 progress(f"{cell.dataset} {cell.label} {column.short}".strip())
         own, *beside = (Figures(tuple(found[each.key]), each.short, each.title) for each in columns)
         keys = [column.key for column in columns[1:]]
-        guarantee = bridge.guarantee(system, graph_of(cell.dataset))
+        guarantee = system.guarantee(graph_of(cell.dataset))
         return TableCell(*facts, *place, own, dict(zip(keys, beside, strict=True)), guarantee)
 
     return Table(

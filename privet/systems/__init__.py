@@ -1,6 +1,6 @@
-"""The published systems: each file reads like its paper's algorithm."""
+"""The systems: each file reads like its paper's algorithm. One file, or an entry point, is one system."""
 
-from typing import TypeAlias
+from typing import Any
 
 from privet.registry import Registry
 from privet.systems.base import LocalSystem, UnsuitableRelease
@@ -18,23 +18,17 @@ from privet.systems.local.privge import PrivGE
 from privet.systems.local.rgnn import RGNN
 from privet.systems.local.solitude import Solitude
 
-System = LocalSystem
-AnySystem: TypeAlias = LocalSystem | CentralSystem
-
-SYSTEMS: Registry[LocalSystem] = Registry("system", "LocalSystem", ("privet.systems.local",), "privet.systems")
+SYSTEMS: Registry[Any] = Registry(
+    "system", "LocalSystem or CentralSystem", ("privet.systems.local", "privet.systems.central"), "privet.systems"
+)
 """Every system by the name that the command line uses."""
 
-CENTRAL_SYSTEMS: dict[str, type[CentralSystem]] = {s.name: s for s in (HeterPoisson, PrivateMLP, SmoothedMLP, NDP, GAP)}
-"""The systems of the central model, in which a trusted holder trains."""
-
 __all__ = [
-    "CENTRAL_SYSTEMS",
     "GAP",
     "LPGNN",
     "NDP",
     "RGNN",
     "SYSTEMS",
-    "AnySystem",
     "CentralSystem",
     "Collected",
     "Fitted",
@@ -45,6 +39,5 @@ __all__ = [
     "PrivateMLP",
     "SmoothedMLP",
     "Solitude",
-    "System",
     "UnsuitableRelease",
 ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from privet.release.asks.features import Features
 from privet.release.asks.label import Label
 from privet.systems.collected import Collected, labelled, public_view
 from privet.systems.fitted import Fitted
+
+if TYPE_CHECKING:
+    from privet.systems.controls import Control
 
 __all__ = ["LocalSystem", "UnsuitableRelease"]
 
@@ -156,13 +160,24 @@ class LocalSystem(ABC):
             return False
         return True
 
-    def promise(self, graph: Graph) -> Guarantee:
-        """Return what a study of this graph's people promises."""
-        return self.guarantee(graph)
+    @classmethod
+    def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
+        """Name the variant of a preset that some settings call for; None for the usual one."""
+        return None
 
-    def mechanism_names(self, graph: Graph) -> list[str]:
-        """Return the names of the randomisers."""
-        return [line.mechanism for line in self.release(graph).lines()]
+    def controls(self) -> tuple[Control, ...]:
+        """Return the figures that stand beside the system's own."""
+        from privet.systems.controls import FEATURES_ONLY, LABEL_PROPAGATION, MAJORITY, NON_PRIVATE, STRUCTURE_ONLY
+
+        return STRUCTURE_ONLY, LABEL_PROPAGATION, FEATURES_ONLY, MAJORITY, NON_PRIVATE
+
+    def without_privacy(self) -> Self:
+        """Return the same system with everything public that it can take as public, which protects nobody."""
+        return replace(self, epsilon_labels=None)
+
+    def figures(self, public: Any) -> dict[str, float]:
+        """Return public figures of the training that a reader may want to know."""
+        return {}
 
     def settings(self) -> dict[str, Any]:
         """Return the hyper-parameters as plain values."""

@@ -16,11 +16,11 @@ import torch
 from numpy.typing import NDArray
 
 from privet.data import Categories, Graph
+from privet.errors import InvalidData
 from privet.graph import LazyFeatures, gcn_operator
 from privet.mechanisms import AffineFeatures, Bits, SeededBits
 from privet.models import MLP, TrainingSettings, seeded, train
 from privet.privacy import Guarantee
-from privet.systems import bridge
 from privet.systems.base import LocalSystem
 from privet.systems.central._base import CentralSystem
 from privet.systems.collected import Collected
@@ -29,12 +29,14 @@ from privet.systems.fitted import Fitted
 __all__ = [
     "FEATURES_ONLY",
     "LABEL_PROPAGATION",
+    "MAJORITY",
     "NON_PRIVATE",
     "STRUCTURE_ONLY",
     "Control",
     "collect_raw",
     "features_only",
     "label_propagation",
+    "majority",
     "non_private",
     "rival",
     "shuffled_reports",
@@ -80,7 +82,7 @@ def simulate(system: Any, graph: Graph, seed: int) -> Fitted:
     return fitted
 
 
-def rival(kind: type[CentralSystem], short: str, title: str, question: str | None = None) -> Control:
+def rival(kind: type[CentralSystem]) -> Control:
     """Make a control of another central system, which trains in the same way as the one that it is compared with.
 
     Noise for a target epsilon is calibrated for the rival's own process.
@@ -89,7 +91,18 @@ def rival(kind: type[CentralSystem], short: str, title: str, question: str | Non
     def subject(system: CentralSystem) -> CentralSystem:
         return kind(**{field.name: getattr(system, field.name) for field in fields(CentralSystem)})
 
-    return Control(kind.name.replace("-", "_"), short, title, simulate, question, subject=subject)
+    key, title = kind.name.replace("-", "_"), kind.baseline or kind.name
+    return Control(key, kind.baseline_short, title, simulate, kind.baseline_question, subject=subject)
+
+
+def majority(graph: Graph) -> Fitted:
+    """Predict the most frequent class of the training labels for everybody."""
+    if graph.labels is None or graph.split is None or graph.schema is None:
+        raise InvalidData("graph", "with labels, a schema and a split", "one without")
+    known = graph.labels[graph.split.train & (graph.labels >= 0)]
+    counts = np.bincount(known, minlength=graph.schema.classes).astype(np.float32)
+    shares = counts / max(counts.sum(), 1.0)
+    return Fitted("majority", None, np.tile(shares, (graph.num_nodes, 1)))
 
 
 def without_information(graph: Graph) -> Graph:
@@ -186,7 +199,7 @@ def non_private(system: LocalSystem, graph: Graph, bits: Bits, *, progress: bool
     """Run the system's own pipeline on raw features, labels and edges, which protects nobody."""
     if graph.schema is not None:
         graph = graph.replace(schema=replace(graph.schema, private_edges=False))
-    public: LocalSystem = bridge.without_privacy(system)
+    public = system.without_privacy()
     return public.fit(collect_raw(public, graph, bits), progress=progress)
 
 
@@ -259,7 +272,7 @@ def _any_feature_budget_with_public_labels(system: LocalSystem) -> LocalSystem:
 
 
 def _without_privacy(system: Any) -> Any:
-    public = bridge.without_privacy(system)
+    public = system.without_privacy()
     return _any_feature_budget(public) if isinstance(public, LocalSystem) else public
 
 
@@ -282,4 +295,7 @@ LABEL_PROPAGATION = Control(
 FEATURES_ONLY = Control("features_only", "no graph", "features without the graph", _features)
 NON_PRIVATE = Control(
     "non_private", "raw", "the same pipeline without privacy", _without_noise, subject=_without_privacy
+)
+MAJORITY = Control(
+    "majority", "majority", "the most frequent class for everybody", lambda system, graph, seed: majority(graph)
 )

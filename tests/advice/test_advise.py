@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from privet.cli.advise_command import declared_schema, topology_for
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -21,7 +22,6 @@ from privet.advice.topology import Topology, stated_topology
 from privet.advice.verdict import answer, compared, pooled
 from privet.advice.worlds import World
 from privet.cli import app
-from privet.cli.advise_command import declared_schema, topology_for
 from privet.cli.render import advice as advise_print
 from privet.data import Schema, social_graph, write_directory
 from privet.errors import InvalidParameter

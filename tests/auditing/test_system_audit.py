@@ -7,14 +7,14 @@ import pytest
 
 from privet.auditing.system_audit import audit_system, auditable_systems
 from privet.errors import InvalidParameter
-from privet.systems import CENTRAL_SYSTEMS, LPGNN
+from privet.systems import LPGNN, SYSTEMS
 
 QUICK: dict[str, Any] = {"rate": 0.2, "steps": 2, "num_nodes": 500, "noise_multiplier": 6.0, "runs": 2000}
 
 
 @pytest.mark.parametrize("name", ["heterpoisson", "private-mlp", "smoothed-mlp"])
 def test_true_noise_holds(name: str) -> None:
-    found = audit_system(CENTRAL_SYSTEMS[name], **QUICK)
+    found = audit_system(SYSTEMS[name], **QUICK)
     assert not found.broken
     document = json.loads(json.dumps(found.to_dict()))
     assert 0 <= document["epsilon_lower"] < document["claim"]
@@ -29,9 +29,9 @@ def test_what_can_be_audited_follows_from_the_process() -> None:
     ("kind", "parameters", "words"),
     [
         (LPGNN, {}, "one of .*heterpoisson"),
-        (CENTRAL_SYSTEMS["ndp"], {}, "one of .*heterpoisson"),
-        (CENTRAL_SYSTEMS["heterpoisson"], {**QUICK, "noise": "laplace"}, "gaussian or sml"),
-        (CENTRAL_SYSTEMS["heterpoisson"], {"classes": 3}, "'classes' parameter of heterpoisson"),
+        (SYSTEMS["ndp"], {}, "one of .*heterpoisson"),
+        (SYSTEMS["heterpoisson"], {**QUICK, "noise": "laplace"}, "gaussian or sml"),
+        (SYSTEMS["heterpoisson"], {"classes": 3}, "'classes' parameter of heterpoisson"),
     ],
 )
 def test_bad_parameters_are_named(kind: Any, parameters: dict[str, Any], words: str) -> None:

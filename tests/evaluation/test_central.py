@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from privet.evaluation.central import PRECISION_KINDS, embedding_bound, macro_precision, measure_precision
 
 from privet.data import Graph
 from privet.errors import InvalidParameter
-from privet.evaluation.central import PRECISION_KINDS, embedding_bound, macro_precision, measure_precision
 from privet.systems import HeterPoisson
 
 QUICK = HeterPoisson(target_epsilon=4.0, batch_size=40, epochs=1.0, hidden_channels=8, multiplier=0.0)

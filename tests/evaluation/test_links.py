@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from privet.evaluation.links import LINK_KINDS, measure_links
 
 from privet.data import Graph
 from privet.errors import InvalidParameter
-from privet.evaluation.links import LINK_KINDS, measure_links
 from privet.systems import LPGNN, PrivGE
 
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-
-from privet.data import Graph
 from privet.evaluation.measure import KINDS, measure, seeded_split, summary
 from privet.evaluation.tasks import TASKS
+
+from privet.data import Graph
 from privet.systems import LPGNN
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from privet.evaluation.per_class import by_class, collect_classes, is_class_figure
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from privet.evaluation.run import print_result, run_system, write_result
 
 from privet.data import Graph
-from privet.evaluation.run import print_result, run_system, write_result
 from privet.systems import LPGNN, Solitude
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from privet.reporting.sweep_plot import plot_sweep
 
 from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.evaluation import sweep
 from privet.evaluation.cache import Store
 from privet.evaluation.sweep import budget_field, half_width, parse_epsilons, print_sweep, run_sweep
-from privet.reporting.sweep_plot import plot_sweep
 
 QUICK = {"hops": 1, "max_epochs": 3}
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from privet.evaluation.tasks import TASKS
 
 from privet.data import KNOWN
 from privet.errors import InvalidParameter
 from privet.evaluation.choosing import system_for
-from privet.evaluation.tasks import TASKS
 from privet.reproduction.catalogue import TABLES, published_table
 from privet.reproduction.figures.made_graphs import MADE
 

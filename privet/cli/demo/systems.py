@@ -10,7 +10,7 @@ from rich.table import Table
 from privet.data import Graph
 from privet.evaluation.evaluate import evaluate, figures_needed
 from privet.evaluation.results import Result
-from privet.systems import bridge
+from privet.systems import SYSTEMS
 from privet.systems.presets import demonstrated
 
 __all__ = ["show_systems"]
@@ -18,11 +18,7 @@ __all__ = ["show_systems"]
 
 def show_systems(console: Console, graph: Graph, seeds: int) -> list[Result]:
     """Measure all of them, print two tables, and return the results."""
-    cases = [
-        (kind(**settings), view)
-        for name, kind in bridge.systems().items()
-        for settings, view in demonstrated(name, graph)
-    ]
+    cases = [(kind(**settings), view) for name, kind in SYSTEMS.items() for settings, view in demonstrated(name, graph)]
     results = []
     with Progress(console=console, transient=True) as progress:
         bar = progress.add_task("training", total=sum(figures_needed(system, seeds, True) for system, _ in cases))

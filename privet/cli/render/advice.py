@@ -14,7 +14,7 @@ from rich.table import Table
 from privet.advice.plan import Advice
 from privet.advice.words import NAMES
 from privet.data import KNOWN, Graph, Schema
-from privet.systems import bridge
+from privet.systems import SYSTEMS
 
 __all__ = ["next_commands", "print_advice"]
 
@@ -43,7 +43,7 @@ def next_commands(advice: Advice) -> list[str]:
     """
     best = advice.recommended
     budgets = [f"--epsilon-{part} {value:.12g}" for part, value in best.epsilons.items()]
-    kind = bridge.find(best.system)
+    kind = SYSTEMS.find(best.system)
     known = {field.name: field.default for field in fields(kind)}
     changed = {
         name: value
@@ -63,7 +63,7 @@ def next_commands(advice: Advice) -> list[str]:
         return [" ".join([f"privet account {best.system}", *budgets, shape]), run, " ".join([study, *budgets])]
     schema = Schema.categorical([2] * 16, classes=advice.classes)  # only what follows the features is asked for
     public = Graph.from_edges(np.empty((2, 0), dtype=np.int64), 2, schema=schema)
-    rest = bridge.lines(kind(**best.settings), public)[1:2]
+    rest = kind(**best.settings).release(public).lines()[1:2]
     shapes = {"labels": f"--classes {advice.classes}", "edges": f"--num-nodes {advice.nodes} --one-sided"}
     shape = next((text for part, text in shapes.items() if part in best.epsilons), "")
     return [*(f"privet account {line.mechanism} --epsilon {advice.budget:g} {shape}" for line in rest), run]

@@ -15,7 +15,7 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.graph import Operator, gcn_operator, mean_operator
 from privet.mechanisms import AffineFeatures, SeededBits
 from privet.reproduction.measures import Measurement
-from privet.systems import LPGNN, System
+from privet.systems import LPGNN, LocalSystem
 
 __all__ = ["ESTIMATION_KINDS", "aggregation_error", "measure_estimation"]
 
@@ -23,7 +23,7 @@ ESTIMATION_KINDS = ("private", "one_bit", "analytic_gaussian", "mean_aggregator"
 _COLUMNS = 256
 
 
-def measure_estimation(kind: str, system: System, graph: Graph, seed: int) -> Measurement:
+def measure_estimation(kind: str, system: LocalSystem, graph: Graph, seed: int) -> Measurement:
     """The error of one collection: of the system as it is, with another mechanism, or with the mean aggregator."""
     if not isinstance(system, LPGNN):
         raise InvalidParameter("system", "measure_estimation", "lpgnn", system.name)

@@ -61,6 +61,6 @@ EMBEDDING = Column(
     "embedding",
     "any classifier on private embeddings of the nodes themselves",
     _embedding,
-    rival(GAP, "", "").subject,
+    rival(GAP).subject,
 )
 BOUND = Column("embedding_bound", "bound", "Theorem 3's bound for private embeddings", _bound)

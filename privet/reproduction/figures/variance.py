@@ -8,14 +8,14 @@ from privet.data import Graph, Schema
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Laplace, MultiBit, Piecewise, SquareWave
 from privet.reproduction.measures import Measurement
-from privet.systems import PrivGE, System
+from privet.systems import LocalSystem, PrivGE
 
 __all__ = ["VARIANCE_KINDS", "measure_variance", "worst_variance"]
 
 VARIANCE_KINDS = ("private", "square_wave_unbiased", "piecewise", "multi_bit", "laplace")
 
 
-def measure_variance(kind: str, system: System, graph: Graph, seed: int) -> Measurement:
+def measure_variance(kind: str, system: LocalSystem, graph: Graph, seed: int) -> Measurement:
     """The largest variance over all values of a feature, at the system's budget; the seed is not used."""
     if not isinstance(system, PrivGE):
         raise InvalidParameter("system", "measure_variance", "privge", system.name)

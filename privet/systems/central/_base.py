@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 import torch
@@ -31,6 +31,9 @@ from privet.release.central import CentralRelease
 from privet.systems.central._training_view import TrainingView
 from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
+
+if TYPE_CHECKING:
+    from privet.systems.controls import Control
 
 __all__ = ["CentralSystem", "Sized", "predicted"]
 
@@ -72,8 +75,10 @@ class CentralSystem(ABC):
     """The sampling process of the training; its parameters are fields or properties of the system."""
     baseline: ClassVar[str | None] = None
     """A title, if every central system is compared with this one."""
-    baseline_short: ClassVar[str | None] = None
+    baseline_short: ClassVar[str] = ""
     """The same for a narrow column."""
+    baseline_question: ClassVar[str | None] = None
+    """The data whose worth a lead over this baseline shows."""
 
     target_epsilon: float | None = None
     noise_multiplier: float | None = None
@@ -125,7 +130,7 @@ class CentralSystem(ABC):
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Train on the training nodes and predict for those of validation and test.
 
-        The rows of all other nodes are uniform: a prediction for a protected node would read what is protected.
+        The rows of all other nodes are NaN: a prediction for a protected node would read what is protected.
 
         Args:
             graph: A graph with features, a schema, labels and a split.
@@ -198,13 +203,24 @@ class CentralSystem(ABC):
             return math.inf
         return self.process(num_nodes).epsilon(noise_multiplier, delta, self.noise)
 
-    def promise(self, graph: Sized) -> Guarantee | None:
-        """Return ``guarantee(graph)``."""
-        return self.guarantee(graph)
+    @classmethod
+    def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
+        """Name the variant of a preset that some settings call for; None for the usual one."""
+        return None
 
-    def mechanism_names(self, graph: Sized) -> list[str]:
-        """Return the noise in words."""
-        return [self.release(graph).mechanism]
+    def controls(self) -> tuple[Control, ...]:
+        """Return the figures that stand beside the system's own: the baselines among the registered systems."""
+        from privet.systems import SYSTEMS
+        from privet.systems.controls import MAJORITY, NON_PRIVATE, rival
+
+        kinds = (kind for kind in SYSTEMS.values() if issubclass(kind, CentralSystem) and kind.name != self.name)
+        return (*(rival(kind) for kind in kinds if kind.baseline is not None), MAJORITY, NON_PRIVATE)
+
+    def figures(self, public: Sized) -> dict[str, float]:
+        """Return the noise, the number of steps and the sampling rate of a run."""
+        release = self.release(public)
+        process = release.process
+        return {"noise_multiplier": release.noise_multiplier, "steps": process.steps, "rate": process.rate}
 
     def without_privacy(self) -> Self:
         """Return the same system without noise and clipping, which protects nobody."""
@@ -246,12 +262,14 @@ class CentralSystem(ABC):
 
     def released(self, network: nn.Sequential, view: TrainingView, probabilities: NDArray[np.float32]) -> Fitted:
         """Return the result; ``probabilities`` are those of the unprotected nodes, in order."""
-        rows = np.full((view.num_nodes, view.classes), 1 / view.classes, dtype=np.float32)
+        rows = np.full((view.num_nodes, view.classes), np.nan, dtype=np.float32)
         rows[view.unprotected_nodes] = probabilities
+        release = self.release(view)
         return Fitted(
             system=self.name,
-            guarantee=self.guarantee(view),
+            guarantee=release.guarantee(),
             probabilities=rows,
+            lines=release.lines(),
             settings={name: value for name, value in self.settings().items() if name != "seed"},  # it undoes the noise
             weights={name: value.detach().numpy().copy() for name, value in network.state_dict().items()},
         )

@@ -39,7 +39,7 @@ class GAP(CentralSystem):
     search_space: ClassVar[dict[str, list[Any]]] = {"max_degree": [2, 5, 10]}
     process_kind: ClassVar[type[Process]] = NoisyAggregation
     baseline: ClassVar[str | None] = "GAP with noise for its true sensitivity"
-    baseline_short: ClassVar[str | None] = "GAP"
+    baseline_short: ClassVar[str] = "GAP"
     max_degree: int = 5
 
     def __post_init__(self) -> None:

@@ -29,7 +29,7 @@ class NDP(HeterPoisson):
     search_space: ClassVar[dict[str, list[Any]]] = {"max_degree": [2, 5, 10]}
     process_kind: ClassVar[type[Process]] = BoundedDegree
     baseline: ClassVar[str | None] = "NDP, the bounded-degree private GNN"
-    baseline_short: ClassVar[str | None] = "NDP"
+    baseline_short: ClassVar[str] = "NDP"
     max_degree: int = 5
 
     def __post_init__(self) -> None:

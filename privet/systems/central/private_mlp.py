@@ -33,7 +33,8 @@ class PrivateMLP(CentralSystem):
     search_space: ClassVar[dict[str, list[Any]]] = {"learning_rate": [0.005, 0.01, 0.02], "num_layers": [1, 2]}
     process_kind: ClassVar[type[Process]] = PoissonSampling
     baseline: ClassVar[str | None] = "DP-SGD on an MLP without the graph"
-    baseline_short: ClassVar[str | None] = "DP-MLP"
+    baseline_short: ClassVar[str] = "DP-MLP"
+    baseline_question: ClassVar[str | None] = "the edges"
 
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Run Poisson-sampled DP-SGD over the training nodes' rows."""

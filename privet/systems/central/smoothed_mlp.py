@@ -34,7 +34,8 @@ class SmoothedMLP(PrivateMLP):
 
     name: ClassVar[str] = "smoothed-mlp"
     baseline: ClassVar[str | None] = "the private MLP, its predictions smoothed over unprotected edges"
-    baseline_short: ClassVar[str | None] = "smoothed"
+    baseline_question: ClassVar[str | None] = None
+    baseline_short: ClassVar[str] = "smoothed"
     weight: float = 0.5
     hops: int = 4
 

@@ -8,6 +8,7 @@ propagation and the loss is corrected through the transition matrix of randomise
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, ClassVar, Literal, TypeAlias, cast
@@ -115,6 +116,11 @@ class LPGNN(LocalSystem):
                 return Laplace.declare(population, **budget)
             case "analytic-gaussian":
                 return AnalyticGaussian.declare(population, **budget, delta=self.delta)
+
+    @classmethod
+    def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
+        """Distinguish private labels, which call for other settings."""
+        return None if settings.get("epsilon_labels") is None else "private_labels"
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Algorithm 3 from line 5 on: rectify, propagate, train."""

@@ -7,7 +7,7 @@ node (labels, Algorithm 3) and of classes in each METIS cluster (label proportio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count, cycle
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -110,6 +110,12 @@ class RGNN(LocalSystem):
         """GRR-FS with a true budget of ``epsilon_features``; all of a schema's features if it has fewer to sample."""
         sample = min(self.sample, population.dimension)
         return SampledResponse.declare(population, epsilon=self.epsilon_features, sample=sample, fill=self.fill)
+
+    @classmethod
+    def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
+        """Distinguish very noisy labels, which call for other settings."""
+        budget = settings.get("epsilon_labels")
+        return "noisy_labels" if budget is not None and budget <= 1 else None
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Algorithm 1 from line 3 on: cluster, reconstruct, train."""

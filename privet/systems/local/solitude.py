@@ -9,10 +9,10 @@ each reported edge by the probability that it is true.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +34,7 @@ from privet.release.asks.neighbours import Neighbours
 from privet.systems.base import LocalSystem
 from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
+from privet.systems.controls import FEATURES_ONLY, MAJORITY, NON_PRIVATE, STRUCTURE_ONLY, Control, simulate
 from privet.systems.fitted import Fitted
 from privet.systems.local._solitude_network import SolitudeNetwork
 
@@ -143,6 +144,33 @@ class Solitude(LocalSystem):
             shared = {"epsilon_edges": lists + length, "degree_share": length / (lists + length)}
             decided |= {**shared, "degrees": "reported"}
         return decided
+
+    @classmethod
+    def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
+        """Distinguish the published mode, in which both ends of a pair report it."""
+        return None if settings.get("one_sided", True) else "two_sided"
+
+    def controls(self) -> tuple[Control, ...]:
+        """Compare with the paper's two baselines on the noisy graph, and with doing without edges or features."""
+
+        def plain(system: Solitude, graph: Graph, seed: int) -> Fitted:
+            return simulate(replace(system, calibration="none", feature_hops=0, label_hops=0), graph, seed)
+
+        def smoothed(system: Solitude, graph: Graph, seed: int) -> Fitted:
+            return simulate(replace(system, calibration="none", label_hops=0), graph, seed)
+
+        return (
+            Control("noisy_graph", "plain GNN", "the backbone alone on the noisy graph", plain),
+            Control("lpgnn_noisy", "LPGNN", "LPGNN on the noisy graph, as the paper adapts it", smoothed),
+            replace(FEATURES_ONLY, question="the reported edges"),
+            STRUCTURE_ONLY,
+            MAJORITY,
+            NON_PRIVATE,
+        )
+
+    def without_privacy(self) -> Self:
+        """Return the same system on the public topology."""
+        return replace(super().without_privacy(), epsilon_edges=None, symmetrise="union")
 
     def collect(self, graph: Graph, bits: Bits | None = None) -> Collected:
         """Play every device: its randomised list, features and perhaps the list's length."""

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from privet.data import Graph
 from privet.evaluation.central import measure_central
+
+from privet.data import Graph
 from privet.reproduction.figures.overlap import OverlappingHeterPoisson
 from privet.systems import HeterPoisson
 from privet.systems.central._training_view import TrainingView

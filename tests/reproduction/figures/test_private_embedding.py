@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from privet.evaluation.central import embedding_bound, measure_precision
 
 from privet.data import Graph, social_graph
 from privet.errors import InvalidData, InvalidParameter
-from privet.evaluation.central import embedding_bound, measure_precision
 from privet.mechanisms import SeededBits
 from privet.mechanisms.analytic_gaussian import analytic_sigma
 from privet.reproduction.figures.private_embedding import embeddings
