@@ -116,8 +116,8 @@ def account(name: str, parameters: Mapping[str, Any]) -> MechanismAccount | Loca
 
     Args:
         name: For example "multi-bit" or "heterpoisson".
-        parameters: Values by the names of the mechanism's fields; of a local system's fields and of a schema
-            (``dimension``, ``low``, ``high``, ``classes``); or see
+        parameters: Values by the names of the mechanism's fields; of a local system's fields and of a population
+            (``dimension``, ``low``, ``high``, ``classes``, ``num_nodes``); or see
             :func:`~privet.auditing.system_account.account_central`.
     """
     if name in MECHANISMS:

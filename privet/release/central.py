@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from privet.errors import InvalidParameter
@@ -19,6 +19,7 @@ _UNPROTECTED = (
     "the number of nodes",
     "the choice of settings, if training nodes decided it",
 )
+_HOW = "each person's influence on a training step is bounded, and random noise is added to the sum"
 _SIMULATED = "anything, from somebody who guesses the seed: a seeded run is a simulation"
 
 
@@ -96,7 +97,7 @@ class CentralRelease:
     def lines(self) -> tuple[LedgerLine, ...]:
         """Return the ledger: one line, since steps compose as distributions of losses and not by adding."""
         guarantee = self.guarantee()
-        return () if guarantee is None else (LedgerLine.of("training", self.mechanism, guarantee),)
+        return () if guarantee is None else (replace(LedgerLine.of("training", self.mechanism, guarantee), how=_HOW),)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
