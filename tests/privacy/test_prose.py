@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privet.mechanisms import MECHANISMS
+from privet.mechanisms import MECHANISMS, RandomizedResponse
 from privet.privacy import Guarantee, Unit
+from privet.privacy.ledger import LedgerLine
 from privet.privacy.prose import UNIT_WORDS, as_markdown, as_text
 from privet.privacy.rounding import at_most
 from privet.privacy.statement import statement
 
-LEDGER = [{"part": "label", "mechanism": "randomized-response", "epsilon": 1.0, "delta": 0.0}]
+LEDGER = [LedgerLine("label", "label", "randomized-response", 1.0, how=RandomizedResponse.words).to_dict()]
 
 
 def document(**changes: Any) -> dict[str, Any]:
