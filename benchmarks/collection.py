@@ -51,7 +51,7 @@ def _measure(nodes: int, singles: int, url: str | None) -> dict[str, float]:
         batches = [pack_batch(study.id, packed[i : i + BATCH], bodies[i : i + BATCH]) for i in starts]
         raw = max(_raw_rate(url, Path(directory) / "raw.sqlite", bodies[:nodes]) for _ in range(2))
         port = free_port()
-        server = start_collector(folder, port, "--rate-limit", "0")
+        server = start_collector(folder, port)
         try:
             requests = [_request("/reports/batch", "application/vnd.privet.batch", body) for body in batches]
             ingest, _ = asyncio.run(_drive(port, requests, connections=4))

@@ -27,8 +27,9 @@ def show_ledger(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """What this device has reported so far, and what is left of its owner's budget."""
+    """Show what this device has reported so far, and what is left of its owner's budget."""
     from privet.collection.device.ledger import LIFETIME_DELTA, Ledger, default_path
+    from privet.privacy.rounding import at_most
 
     place = ledger or default_path()
     if ledger is not None and limit is None and not place.is_file():
@@ -36,19 +37,23 @@ def show_ledger(
     owned = Ledger(place)
     if limit is not None:
         owned.limit = limit
-    entries = owned.entries()
+    entries, refunds = owned.entries(), owned.refunds()
     if as_json:
         reports = [{"study": e.study, "title": e.title, "epsilon": e.cost, "sent": e.sent is not None} for e in entries]
-        print(json.dumps({"limit": owned.limit, "spent": owned.spent, "delta": owned.spent_delta, "reports": reports}))
+        returned = [{"study": r.study, "title": r.title, "epsilon": r.cost, "reason": r.reason} for r in refunds]
+        amounts = {"limit": owned.limit, "spent": owned.spent, "delta": owned.spent_delta}
+        print(json.dumps({**amounts, "reports": reports, "refunds": returned}))
         return
     table = Table("made", "study", "title", "epsilon", "sent")
     for entry in entries:
         made = f"{datetime.fromtimestamp(entry.made, UTC):%Y-%m-%d}"
         table.add_row(
-            made, entry.study[:12], escape(entry.title), f"{entry.cost:g}", "yes" if entry.sent else "not yet"
+            made, entry.study[:12], escape(entry.title), at_most(entry.cost), "yes" if entry.sent else "not yet"
         )
     out = Console(highlight=False)
     out.print(table)
-    out.print(f"Spent {owned.spent:g} of {owned.limit:g}; {max(0.0, owned.limit - owned.spent):g} left.")
+    for refund in refunds:
+        out.print(f"Refunded {refund.cost:g} for '{escape(refund.title)}': {escape(refund.reason)}", soft_wrap=True)
+    out.print(f"Spent {at_most(owned.spent)} of {owned.limit:g}; {max(0.0, owned.limit - owned.spent):g} left.")
     if owned.spent_delta:
         out.print(f"Delta: {owned.spent_delta:g} of {LIFETIME_DELTA:g}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import parse_qs
@@ -16,7 +17,8 @@ from privet.errors import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
     from privet.collection.device.client import Collector
-    from privet.collection.device.participant import PrivateAnswers
+    from privet.collection.device.participant import Participant, PrivateAnswers
+    from privet.collection.directory import Directory
     from privet.collection.study import Study
 
 
@@ -32,52 +34,107 @@ def participate(
     study_id: Annotated[
         str | None, typer.Option("--study", help="The id you were given (default: from the link).", show_default=False)
     ] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV file of all participants (node, name) to check the study against; neighbours may then be names.",
+            show_default=False,
+        ),
+    ] = None,
     ledger: Annotated[
         Path | None,
         typer.Option(help="Your lifetime ledger (default: privet/ledger.sqlite of your data).", show_default=False),
     ] = None,
     limit: Annotated[
         float | None,
-        typer.Option(
-            help="Change your lifetime limit of epsilon first (default: 10 at the start).", show_default=False
-        ),
+        typer.Option(help="Change your lifetime limit of epsilon first (default: 4 at the start).", show_default=False),
     ] = None,
+    clip: Annotated[
+        bool, typer.Option("--clip", help="Let answers outside their range count as its nearest end (default: ask).")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Take part without being asked (default: ask).")] = False,
 ) -> None:
     """Take part in a study: see what is asked, perturb on this device, store the report, send it."""
-    from privet.collection.device.consent import describe
     from privet.collection.device.ledger import Ledger, default_path
-    from privet.collection.device.participant import Participant, Refusal
+    from privet.collection.device.participant import Participant
+    from privet.collection.directory import Directory
     from privet.collection.tokens import node_of
 
     out = Console(highlight=False)
     collector, token, study_id = _addressed(url.strip(), token, study_id)
-    node, private = node_of(token), _read(answers)
+    listed = None if directory is None else Directory.read(directory)
+    node, private = node_of(token), _read(answers, listed)
     owned = Ledger(ledger or default_path())
     if limit is not None:
         owned.limit = limit
     device = Participant(owned)
     study = device.check(collector.manifest(), study_id)
+    if listed is not None:
+        device.check_directory(study, listed)
+    closed = collector.why_closed()
+    if closed is not None:
+        _stop(device, study, node, closed)
     if owned.report(study, node) is None:
-        out.print(describe(study, owned), markup=False)
-        out.print(*_clipped(study, private), sep="\n", markup=False)
-        if not yes and not _wants_to(out):
-            raise Refusal("Nothing was made or sent, because you did not agree.")
-        device.agree(study)
+        _ask(out, device, study, node, private, listed, clip=clip, yes=yes)
     else:
         out.print("A report for this study was made before; the same one is sent again.")
-    reply = device.answer(study, node, private)
+    reply = device.answer(study, node, private, directory=listed)
     out.print("What is sent: " + json.dumps(reply.symbols()), markup=False, soft_wrap=True)
-    outcome = collector.send(reply, token)
-    owned.acknowledge(study.id)
+    outcome = device.deliver(reply, collector, token)
     out.print(f"The collector has it ({outcome}). Spent so far: {owned.spent:g} of {owned.limit:g}.")
 
 
-def _wants_to(out: Console) -> bool:
+def _stop(device: Participant, study: Study, node: int, closed: str) -> None:
+    """End without a report for a study that takes none, and refund one that never left the device.
+
+    A report that was sent before goes on: the collector may have it, and acknowledges it even after closing.
+    """
     from privet.collection.device.participant import Refusal
 
+    if device.ledger.report(study, node) is None:
+        raise Refusal(f"{closed} No report was made, and nothing was spent.")
+    entry = next(each for each in device.ledger.entries() if each.study == study.id)
+    if entry.tried is None:
+        returned = device.ledger.refund(study.id, f"The report was never sent: {closed}")
+        raise Refusal(f"{closed} Your report was never sent; it is destroyed, and {returned:g} is refunded.")
+
+
+def _ask(
+    out: Console,
+    device: Participant,
+    study: Study,
+    node: int,
+    private: PrivateAnswers,
+    directory: Directory | None,
+    *,
+    clip: bool,
+    yes: bool,
+) -> None:
+    """Show the study and what is odd about the answers, and go on only with the owner's consent."""
+    from privet.collection.device.consent import describe
+    from privet.collection.device.participant import Refusal
+
+    out.print(describe(study, device.ledger, checked=directory is not None), markup=False)
+    if directory is not None:
+        names = ", ".join(f"{directory.names[other]} ({other})" for other in private.neighbours) or "nobody"
+        out.print(f"You answer as {directory.names[node]} ({node}); your neighbours: {names}.", markup=False)
+    for column, end in private.outside(study):
+        sentence = f"Your answer to {study.question(column)} is not {study.allowed(column)}."
+        if not clip and (yes or not _agrees(out, f"{sentence} Let it count as {end:g}?")):
+            raise Refusal(f"{sentence} Correct it, or use --clip to let it count as {end:g}. Nothing was made.")
+        if clip:
+            out.print(f"{sentence} It counts as {end:g}.", markup=False)
+    if not yes and not _agrees(out, "Take part?"):
+        raise Refusal("Nothing was made or sent, because you did not agree.")
+    device.agree(study)
+
+
+def _agrees(out: Console, question: str) -> bool:
+    from privet.collection.device.participant import Refusal
+
+    out.print(question, markup=False, end=" ")
     try:
-        return Confirm.ask("Take part?", console=out, default=False)
+        return Confirm.ask(console=out, default=False)
     except EOFError:
         raise Refusal("There is nobody here to ask whether to take part; --yes agrees beforehand.") from None
 
@@ -90,11 +147,12 @@ def _addressed(url: str, token: str | None, study_id: str | None) -> tuple[Colle
     token, study_id = (token or fragment.get("token", "")).strip(), (study_id or fragment.get("study", "")).strip()
     for name, value in (("token", token), ("study", study_id)):
         if not value:
-            raise InvalidParameter(name, "privet participate", "given, or part of the link", "none")
+            raise InvalidParameter(f"--{name}", "privet participate", "given, or part of the link", "none")
     return Collector(url), str(token), str(study_id)
 
 
-def _read(path: Path) -> PrivateAnswers:
+def _read(path: Path, directory: Directory | None) -> PrivateAnswers:
+    """Read the owner's answers; neighbours may be names where there is a directory."""
     from privet.collection.device.participant import PrivateAnswers
 
     keys = {"features", "label", "neighbours"}
@@ -109,16 +167,8 @@ def _read(path: Path) -> PrivateAnswers:
     features, neighbours = document["features"], document.get("neighbours", [])
     if not isinstance(features, list) or not isinstance(neighbours, list):
         raise InvalidData(f"answers {path.name}", "lists of numbers", "others")
-    return PrivateAnswers(features, document.get("label"), neighbours)
-
-
-def _clipped(study: Study, private: PrivateAnswers) -> list[str]:
-    """Tell the owner, and nobody else, which answers lie outside their range."""
-    from privet.data import Interval
-
-    lines = []
-    for column, (domain, value) in enumerate(zip(study.declared.features, private.features, strict=False)):
-        if isinstance(domain, Interval) and isinstance(value, int | float) and not domain.low <= value <= domain.high:
-            nearest = domain.low if value < domain.low else domain.high
-            lines.append(f"Your answer to {study.question(column)} lies outside its range and counts as {nearest:g}.")
-    return lines
+    private = PrivateAnswers(features, document.get("label"), neighbours)
+    if directory is not None:
+        found = [directory.node(each) if isinstance(each, str) else each for each in neighbours]
+        private = replace(private, neighbours=found)
+    return private

@@ -29,7 +29,9 @@ Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="The study's direc
 @study.command()
 def new(
     folder: Annotated[Path, typer.Argument(metavar="STUDY", help="The directory to make.")],
-    title: Annotated[str, typer.Option(help="What participants see first.")],
+    title: Annotated[str, typer.Option(help="The first words that participants see.")],
+    purpose: Annotated[str, typer.Option(help="Why the data are asked for.")],
+    operator: Annotated[str, typer.Option(help="Who asks, and how to reach them.")],
     nodes: Annotated[int, typer.Option(min=2, help="How many people are asked: nodes 0 to N - 1.")],
     schema: Annotated[Path, typer.Option(help="JSON file with each feature's range or categories, and the classes.")],
     epsilon_features: Annotated[float, typer.Option(help="True budget of a feature report.")] = 1.0,
@@ -52,8 +54,6 @@ def new(
     delta: Annotated[
         float | None, typer.Option(help="The delta of analytic-gaussian (default: none).", show_default=False)
     ] = None,
-    purpose: Annotated[str, typer.Option(help="Why the data are asked for.")] = "Not stated.",
-    operator: Annotated[str, typer.Option(help="Who asks, and how to reach them.")] = "Not stated.",
     eligible: Annotated[str, typer.Option(help="Who may take part.")] = "Holders of an enrolment token.",
     questions: Annotated[
         Path | None,
@@ -72,6 +72,17 @@ def new(
     ] = None,
     days: Annotated[float, typer.Option(min=0.001, max=3650, help="How long it stays open.")] = 30.0,
     version: Annotated[int, typer.Option(min=1, help="The study's version number.")] = 1,
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV file of all participants (node, name) to bind: one-sided lists count once (default: none).",
+            show_default=False,
+        ),
+    ] = None,
+    high_cost: Annotated[
+        bool,
+        typer.Option("--high-cost", help="Allow budgets above the default limit of participants (default: refuse)."),
+    ] = False,
     store: Annotated[
         str | None,
         typer.Option(help="A postgresql:// URL (default: SQLite in the study's directory).", show_default=False),
@@ -79,8 +90,9 @@ def new(
 ) -> None:
     """Declare a study: its manifest, keys, and an enrolment token for each node."""
     from privet.collection.operator.folder import StudyFolder
-    from privet.collection.study import Study
+    from privet.collection.study import DEFAULT_LIMIT, Study
     from privet.data import Schema
+    from privet.privacy.rounding import at_most
 
     declared = Schema.from_json(_text(schema))
     start = datetime.now(UTC) if opens is None else _moment(opens)
@@ -98,15 +110,28 @@ def new(
         "schema": json.loads(declared.to_json()),
         "questions": None if questions is None else _text(questions).splitlines(),
         "class_names": None if class_names is None else [name.strip() for name in class_names.split(",")],
+        "directory": None if directory is None else _digest(directory, nodes),
         "opens": start.isoformat(),
         "closes": _later(start, days).isoformat(),
     }
     made = Study.read(document)
+    cheapest = made.cost(checked=True)
+    if cheapest > DEFAULT_LIMIT and not high_cost:
+        raise InvalidParameter(
+            "budgets",
+            "the study",
+            f"at most {DEFAULT_LIMIT:g} together, the default limit of participants (or use --high-cost)",
+            at_most(cheapest),
+        )
     written = StudyFolder.create(folder, made, store)
     out = Console(highlight=False, soft_wrap=True)
     out.print(f"[bold]{escape(made.title)}[/], study {made.id}")
     out.print(made.guarantee().in_words())
-    out.print(f"It costs a participant {made.cost:g} of their lifetime epsilon.")
+    out.print(f"It costs a participant {at_most(made.cost())} of their lifetime epsilon.")
+    if cheapest < made.cost():
+        out.print(f"A device that checks the list of participants is charged {at_most(cheapest)}.")
+    elif made.cost() > DEFAULT_LIMIT:
+        out.print(f"That is more than their default limit of {DEFAULT_LIMIT:g}: most devices will refuse it.")
     out.print(f"\nWritten to {escape(str(folder))}: study.json (public), tokens.csv and keys.json (secret).")
     out.print(f"Serve it:             privet study serve {escape(str(folder))}")
     out.print(f"Personal links:       privet study links {escape(str(folder))} --url https://HOST")
@@ -140,7 +165,7 @@ def serve(
 
 @study.command()
 def status(folder: Folder, as_json: AsJson = False) -> None:
-    """How many answered, what was refused, what was promised."""
+    """Show how many answered, what was refused, and what was promised."""
     from privet.collection.operator.folder import StudyFolder
 
     opened = StudyFolder.open(folder)
@@ -156,7 +181,7 @@ def status(folder: Folder, as_json: AsJson = False) -> None:
             "rejected": store.rejections(),
             "conflicts": store.conflicts(),
             "guarantee": known.guarantee().to_dict(),
-            "cost": known.cost,
+            "cost": known.cost(),
             "models": store.models(),
         }
     finally:
@@ -250,6 +275,16 @@ def _release(
         lists = {"mechanism": "adjacency-response", "epsilon": epsilon_edges, "one_sided": one_sided}
         asked.append({"ask": "neighbours", **lists})
     return asked
+
+
+def _digest(path: Path, nodes: int) -> str:
+    """Return the hash of a directory that has one name for each node."""
+    from privet.collection.directory import Directory
+
+    listed = Directory.read(path)
+    if len(listed) != nodes:
+        raise InvalidData(f"directory '{path.name}'", f"one of {nodes} participants", len(listed))
+    return listed.digest
 
 
 def _check_port(host: str, port: int) -> None:

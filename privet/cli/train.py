@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ from privet.cli.app import AsJson, app
 from privet.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from privet.collection.facts import Facts
     from privet.collection.study import Study
     from privet.release import Answers
 
@@ -72,11 +74,15 @@ def train(
     kind = SYSTEMS.find(system)
     if not issubclass(kind, LocalSystem):
         raise InvalidParameter("--system", "privet train", "a system of the local model", system)
-    try:
-        built = kind.from_release(manifest.release, seed=seed, **parse_settings(other or []))
-    except UnsuitableRelease as error:
+    if not kind.learns_from(manifest.release):
+        asked = ", ".join(f"{each.name} ({each.mechanism.name})" for each in manifest.release.questions)
         fitting = ", ".join(systems_for(manifest)) or "no system"
-        raise UnsuitableRelease(f"{error} {fitting} can.") from None
+        raise UnsuitableRelease(f"{system} cannot learn from a study that asks for {asked}; {fitting} can.")
+    settings = parse_settings(other or [])
+    unknown = sorted(settings.keys() - {each.name for each in fields(kind)})
+    if unknown:
+        raise InvalidParameter("--set", "privet train", f"a setting of {system}", unknown[0])
+    built = kind.from_release(manifest.release, seed=seed, **settings)
     model = train_model(
         manifest,
         answers,
@@ -88,15 +94,15 @@ def train(
     )
     model.save(out)
     if study.is_dir():
-        _remember(study, out.name, model.fitted.system, model.fitted.facts)
+        _remember(study, out.name, model.fitted.system, model.facts)
     if as_json:
-        typer.echo(json.dumps({"study": manifest.id, "system": system, "model": str(out), **model.fitted.facts}))
+        typer.echo(json.dumps({"study": manifest.id, "system": system, "model": str(out), **model.facts.to_dict()}))
         return
     typer.echo("\n".join([*model.summary(), f"The model is in {out}."]))
 
 
 def _reports(path: Path) -> tuple[Study, Answers]:
-    """The manifest and the answers of a study's directory, or of an exported file."""
+    """Return the manifest and the answers of a study's directory, or of an exported file."""
     if path.is_dir():
         from privet.collection.operator.folder import open_reports
 
@@ -106,13 +112,13 @@ def _reports(path: Path) -> tuple[Study, Answers]:
     return read_answers(path)
 
 
-def _remember(path: Path, name: str, system: str, facts: dict[str, float]) -> None:
+def _remember(path: Path, name: str, system: str, facts: Facts) -> None:
     """Tell the operator's page about a model."""
     from privet.collection.operator.folder import StudyFolder
 
-    shown = ("response_rate", "validation_accuracy", "control_accuracy", "label_propagation_accuracy")
+    accuracy = facts.accuracy
+    metrics = {"response_rate": facts.response_rate, "accuracy_from": accuracy.low, "accuracy_to": accuracy.high}
     trained = datetime.now(UTC).isoformat(timespec="seconds")
     store = StudyFolder.open(path).store()
-    metrics = {key: facts[key] for key in shown}
     store.add_model({"name": name, "system": system, "trained": trained, "metrics": metrics})
     store.dispose()

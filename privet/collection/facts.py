@@ -1,8 +1,14 @@
-"""What can be said of a model trained from a study: who answered, how good it is, whether the reports helped."""
+"""Facts about a model trained from a study: who answered, how good it is, whether the reports helped.
+
+Accuracy is measured on held-out nodes. Where their classes are private reports, agreement with them is turned into
+accuracy on true classes, E[agreement] = q + (p - q) accuracy, and every interval contains the noise of the labels.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,54 +17,160 @@ from privet.data import Graph
 from privet.estimation.labels import corrected_accuracy
 from privet.systems import Collected, Fitted
 
-__all__ = ["response_facts", "validation_accuracy", "validation_facts"]
+__all__ = ["Accuracy", "Facts", "facts_of"]
+
+_Z = 1.96  # 95 % confidence
+TOLD_WITHIN = 0.10
+"""An accuracy whose interval is wider than this on either side cannot be told from so few labels."""
 
 
-def response_facts(collected: Collected, topology: Graph) -> dict[str, float]:
-    """Who answered, whose features come from neighbours, and about whom nothing is known."""
-    completed = collected.completed(topology.adjacency)
-    answered = int(collected.answered().sum())
-    return {
-        "nodes": collected.num_nodes,
-        "respondents": answered,
-        "response_rate": answered / collected.num_nodes,
-        "features_from_neighbours": completed.borrowed,
-        "features_unknown": completed.unknown,
-        "training_nodes": int(collected.train.sum()),
-        "validation_nodes": int(collected.validation.sum()),
-    }
+@dataclass(frozen=True)
+class Accuracy:
+    """An accuracy on true classes, estimated without bias from labels that may be randomised.
 
-
-def validation_accuracy(collected: Collected, fitted: Fitted, nodes: NDArray[np.bool_] | None = None) -> float:
-    """Accuracy on held-out nodes, all of them or some."""
-    chosen = collected.validation if nodes is None else nodes
-    agreement = float((fitted.predict() == collected.seen_labels())[chosen].mean())
-    return corrected_accuracy(agreement, *_chances(collected))
-
-
-def validation_facts(collected: Collected, fitted: Fitted, control: Fitted) -> dict[str, float]:
-    """Validation accuracy of the model and of the control, and their difference with its 95 % margin.
-
-    Agreement with private reports is turned into accuracy on true classes, E[agreement] = q + (p - q) accuracy.
+    Attributes:
+        estimate: The estimate; it may lie below 0 or above 1.
+        low: The lower end of its 95 % interval.
+        high: The upper end.
+        labels: The number of labels behind it.
     """
-    seen, held = collected.seen_labels(), collected.validation
-    keep, flip = _chances(collected)
-    hits, by_chance = (model.predict() == seen for model in (fitted, control))
-    answered = collected.answered()
-    differences = (hits[held].astype(np.float64) - by_chance[held]) / (keep - flip)
-    spread = float(differences.std(ddof=1)) if len(differences) > 1 else math.inf
-    scores = {
-        "validation_accuracy": validation_accuracy(collected, fitted),
-        "control_accuracy": validation_accuracy(collected, control),
-    }
-    for name, part in (("respondents", held & answered), ("others", held & ~answered)):
-        if part.any() and not answered.all():
-            scores[f"validation_accuracy_{name}"] = validation_accuracy(collected, fitted, part)
-    margin = 1.96 * spread / math.sqrt(len(differences))
-    return {**scores, "gain": float(differences.mean()), "gain_margin": margin if math.isfinite(margin) else 1.0}
+
+    estimate: float
+    low: float
+    high: float
+    labels: int
+
+    @classmethod
+    def of(cls, hits: NDArray[np.bool_], keep: float = 1.0, flip: float = 0.0) -> Accuracy:
+        """Estimate from agreements with labels (Wilson's interval of the agreement, mapped to true classes).
+
+        Args:
+            hits: Whether each prediction agrees with its label.
+            keep: The probability that a label is the true class.
+            flip: The probability that it is a given other one.
+        """
+        count = len(hits)
+        if not count:
+            return cls(math.nan, 0.0, 1.0, 0)
+        share, shrink = float(hits.mean()), 1 + _Z**2 / count
+        centre = (share + _Z**2 / (2 * count)) / shrink
+        half = _Z * math.sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2)) / shrink
+        ends = (corrected_accuracy(centre + sign * half, keep, flip) for sign in (-1, 1))
+        low, high = (min(max(end, 0.0), 1.0) for end in ends)
+        return cls(corrected_accuracy(share, keep, flip), low, high, count)
+
+    @property
+    def told(self) -> bool:
+        """True if the interval reaches at most 10 points to either side."""
+        return self.high - self.low <= 2 * TOLD_WITHIN
+
+    def in_words(self) -> str:
+        """Return the estimate with its interval, or that there are too few labels for one."""
+        if not self.told:
+            return f"cannot be told from {self.labels:,} labels: {self.low:.0%} to {self.high:.0%} with 95 % confidence"
+        return f"{min(max(self.estimate, 0.0), 1.0):.1%} ({self.low:.1%} to {self.high:.1%} with 95 % confidence)"
 
 
-def _chances(collected: Collected) -> tuple[float, float]:
-    """With what probability a seen class is the true one, and each of the others."""
+@dataclass(frozen=True)
+class Facts:
+    """What is known about a trained model and the answers behind it.
+
+    Attributes:
+        nodes: The people of the study.
+        respondents: Those who answered.
+        features_from_neighbours: Those whose features come from what people near them reported.
+        features_unknown: Those about whom nothing is known.
+        training_nodes: The labelled nodes that were trained on.
+        validation_nodes: The labelled nodes that were held out.
+        accuracy: The model's accuracy on the held-out nodes.
+        accuracy_respondents: The same for those of them who answered; None if everybody did.
+        accuracy_others: The same for those who did not.
+        control_accuracy: The accuracy of the control: the same training on the same reports, dealt at random.
+        label_propagation_accuracy: The accuracy of label propagation, which needs no reports of features.
+        gain: The model's accuracy minus the control's, on the same nodes.
+        gain_margin: The half-width of the gain's 95 % interval.
+        classes_predicted: The number of classes that the model predicts for anybody.
+    """
+
+    nodes: int
+    respondents: int
+    features_from_neighbours: int
+    features_unknown: int
+    training_nodes: int
+    validation_nodes: int
+    accuracy: Accuracy
+    accuracy_respondents: Accuracy | None
+    accuracy_others: Accuracy | None
+    control_accuracy: Accuracy
+    label_propagation_accuracy: Accuracy
+    gain: float
+    gain_margin: float
+    classes_predicted: int
+
+    @property
+    def response_rate(self) -> float:
+        """The share of the people who answered."""
+        return self.respondents / self.nodes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Facts:
+        """Read what :meth:`to_dict` wrote."""
+        read: dict[str, Any] = {k: Accuracy(**v) if isinstance(v, dict) else v for k, v in values.items()}
+        return cls(**read)
+
+
+def facts_of(collected: Collected, topology: Graph, fitted: Fitted, control: Fitted, propagated: Fitted) -> Facts:
+    """Measure a model.
+
+    Args:
+        collected: What the server held.
+        topology: The graph that it learned on.
+        fitted: The model.
+        control: The same training on the same reports, dealt to other people at random.
+        propagated: Label propagation.
+    """
+    completed = collected.completed(topology.adjacency)
+    held, answered = collected.validation, collected.answered()
     response = collected.label_response
-    return (1.0, 0.0) if response is None else (response.keep, response.flip)
+    chances = (1.0, 0.0) if response is None else (response.keep, response.flip)
+    seen = collected.seen_labels()
+    hits, by_chance, by_labels = (model.predict() == seen for model in (fitted, control, propagated))
+
+    def accuracy(correct: NDArray[np.bool_], part: NDArray[np.bool_] = held) -> Accuracy:
+        return Accuracy.of(correct[part], *chances)
+
+    apart = not answered.all()
+    gain, margin = _gain(hits[held], by_chance[held], chances[0] - chances[1])
+    return Facts(
+        nodes=collected.num_nodes,
+        respondents=int(answered.sum()),
+        features_from_neighbours=completed.borrowed,
+        features_unknown=completed.unknown,
+        training_nodes=int(collected.train.sum()),
+        validation_nodes=int(held.sum()),
+        accuracy=accuracy(hits),
+        accuracy_respondents=accuracy(hits, held & answered) if apart and (held & answered).any() else None,
+        accuracy_others=accuracy(hits, held & ~answered) if apart and (held & ~answered).any() else None,
+        control_accuracy=accuracy(by_chance),
+        label_propagation_accuracy=accuracy(by_labels),
+        gain=gain,
+        gain_margin=margin,
+        classes_predicted=len(np.unique(fitted.predict()[fitted.predicted()])),
+    )
+
+
+def _gain(hits: NDArray[np.bool_], control: NDArray[np.bool_], slope: float) -> tuple[float, float]:
+    """Return the difference of two accuracies on the same nodes, and the half-width of its 95 % interval.
+
+    The half-width is Bonett and Price's for paired shares: one more node is counted for either side, so that two models
+    that agree on every node of a few are not taken for equal.
+    """
+    count = len(hits)
+    better, worse = int((hits & ~control).sum()), int((~hits & control).sum())
+    up, down = (better + 1) / (count + 2), (worse + 1) / (count + 2)
+    half = _Z * math.sqrt((up + down - (up - down) ** 2) / (count + 2))
+    return (better - worse) / count / slope, half / slope

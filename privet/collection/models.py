@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from privet.collection.facts import TOLD_WITHIN, Facts
 from privet.collection.study import Study
 from privet.data.files import atomic_directory
 from privet.errors import InvalidData
@@ -19,18 +20,25 @@ __all__ = ["TrainedModel"]
 
 @dataclass(frozen=True, eq=False)
 class TrainedModel:
-    """A model and the study that it was trained from. ``fitted.facts`` say who answered and how good it is."""
+    """A model and the study that it was trained from.
+
+    Attributes:
+        study: The study.
+        fitted: The model.
+        facts: Who answered, how good it is, and whether the reports helped.
+    """
 
     study: Study
     fitted: Fitted
+    facts: Facts
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write ``arrays.safetensors``, ``fitted.json``, ``study.json`` and ``privacy.yaml`` into a new directory."""
+        """Write a model's directory with ``study.json`` and ``facts.json`` beside what :meth:`Fitted.save` writes."""
         with atomic_directory(path) as folder:
             self.fitted.save(folder)
-            described = json.loads((folder / "fitted.json").read_text()) | {"study": self.study.id}
-            (folder / "fitted.json").write_text(json.dumps(described, indent=2, sort_keys=True) + "\n")
             (folder / "study.json").write_bytes(self.study.canonical())
+            facts = {"study": self.study.id, **self.facts.to_dict()}
+            (folder / "facts.json").write_text(json.dumps(facts, indent=2) + "\n")
             write_statement(self.result(), folder / "privacy.yaml")
 
     @classmethod
@@ -40,10 +48,14 @@ class TrainedModel:
         fitted = Fitted.load(folder)
         try:
             study = Study.from_bytes((folder / "study.json").read_bytes())
-            pinned = json.loads((folder / "fitted.json").read_text()).get("study")
-        except OSError as error:
-            found = error.strerror or str(error)
-            raise InvalidData(f"model in {folder.name}", "one with its study's manifest", found) from None
+            document = json.loads((folder / "facts.json").read_text())
+            pinned = document.pop("study")
+            facts = Facts.from_dict(document)
+        except InvalidData:
+            raise
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            found = getattr(error, "strerror", None) or str(error)
+            raise InvalidData(f"model in {folder.name}", "one with its study's manifest and facts", found) from None
         if pinned != study.id:
             raise InvalidData(
                 f"model in {folder.name}", f"trained from the study beside it, {study.id[:12]}", str(pinned)
@@ -51,51 +63,58 @@ class TrainedModel:
         if fitted.probabilities.shape != (study.nodes, study.declared.classes):
             expected = f"predictions of {study.declared.classes} classes for {study.nodes} nodes"
             raise InvalidData(f"model in {folder.name}", expected, fitted.probabilities.shape)
-        return cls(study, fitted)
+        return cls(study, fitted, facts)
 
     def result(self) -> dict[str, Any]:
-        """What the privacy statement is made of: a real collection, not a simulation."""
-        study, facts = self.study, self.fitted.facts
-        answered = f"{facts['respondents']:,.0f} of {study.nodes:,} people answered ({facts['response_rate']:.1%})"
-        return self.fitted.result(f"study {study.title!r}, id {study.id}; {answered}", "real")
+        """Return what the privacy statement is made of: a real collection, not a simulation."""
+        facts = self.facts
+        answered = f"{facts.respondents:,} of {facts.nodes:,} people answered ({facts.response_rate:.1%})"
+        return self.fitted.result(f"study {self.study.title!r}, id {self.study.id}; {answered}", "real")
 
     def summary(self) -> list[str]:
-        """Who answered, how good the model is, and whether the reports helped: one sentence each."""
-        facts = self.fitted.facts
-        silent = facts["nodes"] - facts["respondents"]
-        lines = [
-            f"{facts['respondents']:,.0f} of {facts['nodes']:,.0f} people answered ({facts['response_rate']:.1%})."
-        ]
+        """Say in one sentence each who answered, how good the model is, and whether the reports helped."""
+        facts = self.facts
+        silent = facts.nodes - facts.respondents
+        lines = [f"{facts.respondents:,} of {facts.nodes:,} people answered ({facts.response_rate:.1%})."]
         if silent:
-            nothing = f"; about {facts['features_unknown']:,.0f} nothing is known" if facts["features_unknown"] else ""
+            nothing = f"; nothing is known about {facts.features_unknown:,}" if facts.features_unknown else ""
             lines.append(
-                f"Of the {silent:,.0f} others {facts['features_from_neighbours']:,.0f} are described by what people "
-                f"near them reported{nothing}."
+                f"The model classifies the {silent:,} others, too. {facts.features_from_neighbours:,} of them are "
+                f"described by what people near them reported{nothing}."
             )
-        apart = [
-            f"{facts[f'validation_accuracy_{name}']:.1%} of {name}"
-            for name in ("respondents", "others")
-            if f"validation_accuracy_{name}" in facts
-        ]
-        noisy = ", estimated from private labels" if self.study.release.asks("label") else ""
-        lines.append(
-            f"Validation accuracy {facts['validation_accuracy']:.1%} ({facts['validation_nodes']:,.0f} nodes held out "
-            f"of {facts['training_nodes'] + facts['validation_nodes']:,.0f} labelled{noisy})"
-            + (f": {', '.join(apart)}." if len(apart) > 1 else ".")
-        )
-        propagated = facts["label_propagation_accuracy"]
-        alone = f"Label propagation, which needs no reports of features, gives {propagated:.1%}"
-        alone += ": they need not be collected for this." if propagated >= facts["validation_accuracy"] else "."
-        return [*lines, self.verdict(), alone, self.study.guarantee().in_words()]
+        noisy = " and randomised" if self.study.release.asks("label") else ""
+        labelled = facts.training_nodes + facts.validation_nodes
+        held = f"{facts.validation_nodes:,} held out of {labelled:,} that are labelled{noisy}"
+        lines.append(f"Validation accuracy ({held}): {facts.accuracy.in_words()}.")
+        apart = (("respondents", facts.accuracy_respondents), ("others", facts.accuracy_others))
+        lines += [f"Accuracy of {name}: {each.in_words()}." for name, each in apart if each is not None]
+        if facts.classes_predicted == 1:
+            lines.append(
+                "Warning: the model predicts the same class for everybody. It has learned nothing about anybody."
+            )
+        return [*lines, self.verdict(), *self._propagation(), self.study.guarantee().in_words()]
 
     def verdict(self) -> str:
-        """Whether it matters who sent which report, from the same held-out nodes."""
-        facts = self.fitted.facts
-        gain, margin = 100 * facts["gain"], 100 * facts["gain_margin"]
-        begin = "The feature reports do not help beyond noise"
-        if abs(gain) > margin:
-            begin = "The feature reports help" if gain > 0 else "The feature reports hurt"
-        return (
-            f"{begin}: {gain:+.1f} +- {margin:.1f} points against {facts['control_accuracy']:.1%} with structure only, "
-            "the same reports dealt to other people at random (95 % confidence)."
+        """Say whether it matters who sent which report, from the same held-out nodes; or that this cannot be told."""
+        facts = self.facts
+        gain, margin = 100 * facts.gain, 100 * facts.gain_margin
+        if facts.classes_predicted == 1:
+            return "Whether the feature reports help cannot be told from a model that predicts one class."
+        figures = (
+            f"{gain:+.1f} +- {margin:.1f} points against structure only, the same reports dealt to other people at "
+            "random (95 % confidence)"
         )
+        if abs(gain) > margin:
+            return f"The feature reports {'help' if gain > 0 else 'hurt'}: {figures}."
+        if margin > 100 * TOLD_WITHIN:
+            return f"Whether the feature reports help cannot be told from {facts.validation_nodes:,} labels: {figures}."
+        return f"The feature reports do not help by more than {max(gain + margin, 0.0):.1f} points: {figures}."
+
+    def _propagation(self) -> list[str]:
+        facts = self.facts
+        if not facts.accuracy.told or facts.classes_predicted == 1:
+            return []
+        propagated = facts.label_propagation_accuracy
+        sentence = f"Label propagation, which needs no reports of features, gives {propagated.in_words()}"
+        enough = propagated.told and propagated.estimate >= facts.accuracy.estimate
+        return [f"{sentence}: they need not be collected for this." if enough else f"{sentence}."]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -29,11 +30,21 @@ from privet.errors import InvalidData, PrivetError
 from privet.privacy import Guarantee
 from privet.release import LocalRelease
 
-__all__ = ["InvalidManifest", "Study"]
+__all__ = ["DEFAULT_LIMIT", "InvalidManifest", "Study"]
 
 MOST_NODES = (1 << 31) - 1
 MOST_FEATURES = 1_000_000
 LARGEST_DELTA = 1e-4
+DEFAULT_LIMIT = 4.0
+"""The epsilon that a person gives away in a lifetime unless they say otherwise.
+
+It lets a suspicion of 1 % become one of 36 % at most: a strong suspicion, but still less likely true than false. From
+about 5 on the promise says little about any single suspicion, and 10 is none.
+"""
+_ALWAYS_KNOWN = (
+    "roughly when the report was sent: the collector keeps the minute of its arrival",
+    "what is true of people in general: a model of this study classifies people who did not answer, too",
+)
 
 
 class InvalidManifest(InvalidData):
@@ -87,7 +98,7 @@ class _Document(BaseModel):
 
 
 class Study(_Document):
-    """A study as its operator declares it. Labels and edges that are not asked for are public, or not used.
+    """A study as its operator declares it. Labels and edges that are not asked for are known to the operator.
 
     Attributes:
         format: The version of this document's format.
@@ -102,6 +113,8 @@ class Study(_Document):
         questions: How each feature is asked for.
         class_question: How the class is asked for.
         class_names: The names of the classes.
+        directory: The SHA-256 of the list of participants (see :mod:`privet.collection.directory`), if the study binds
+            one; a device that has the list can then tell that everybody was given the same numbers.
         opens: The first moment at which reports are taken.
         closes: The first moment at which they are not taken any more.
 
@@ -127,6 +140,7 @@ class Study(_Document):
     class_question: Text | None = None
     class_names: tuple[Text, ...] | None = None
     asked: tuple[dict[str, Any], ...] = Field(alias="release")
+    directory: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     opens: Moment
     closes: Moment
 
@@ -161,7 +175,7 @@ class Study(_Document):
 
     @classmethod
     def read(cls, document: Any) -> Study:
-        """A study from plain values; one sentence says what is wrong with others."""
+        """Read a study from plain values; one sentence says what is wrong with others."""
         try:
             return cls.model_validate(document)
         except ValidationError as error:
@@ -173,7 +187,7 @@ class Study(_Document):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Study:
-        """A study from its canonical bytes; any other spelling of it has another id and is refused."""
+        """Read a study from its canonical bytes; any other spelling of it has another id and is refused."""
         try:
             document = json.loads(data)
         except (ValueError, RecursionError) as error:
@@ -184,7 +198,7 @@ class Study(_Document):
         return study
 
     def canonical(self) -> bytes:
-        """The bytes that the id is made of and that a collector serves."""
+        """Return the bytes that the id is made of and that a collector serves."""
         document = self.model_dump(mode="json", by_alias=True)
         return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
@@ -204,24 +218,32 @@ class Study(_Document):
         return LocalRelease.from_list(self.asked, self.population)
 
     def guarantee(self) -> Guarantee:
-        """Return what a device promises its owner about everything that it sends in this study."""
-        return self.release.guarantee()
+        """Return what a device promises its owner about everything that it sends in this study.
 
-    @property
-    def cost(self) -> float:
-        """The epsilon that taking part costs its owner's lifetime budget."""
-        return self.release.cost
+        The list of what is not protected is the one that page, terminal, privacy statement and operator's page show.
+        """
+        promise = self.release.guarantee(bound=self.directory is not None)
+        return replace(promise, unprotected=(*promise.unprotected, *_ALWAYS_KNOWN))
+
+    def cost(self, checked: bool = False) -> float:
+        """Return the epsilon that taking part costs its owner's lifetime budget.
+
+        Args:
+            checked: True if the device has compared a list of participants with :attr:`directory`. Otherwise it cannot
+                exclude that the other end of a relationship reports it too, and each one counts twice.
+        """
+        return self.release.cost(bound=checked and self.directory is not None)
 
     def is_open(self, now: datetime) -> bool:
-        """Whether reports may be made at this time."""
+        """Tell whether reports may be made at this time."""
         return self.opens <= now < self.closes
 
     def question(self, feature: int) -> str:
-        """What a feature is called."""
+        """Return the words in which a feature is asked for."""
         return f"feature {feature}" if self.questions is None else self.questions[feature]
 
     def allowed(self, feature: int) -> str:
-        """A feature's declared domain, in words."""
+        """Return a feature's declared domain, in words."""
         domain = self.declared.features[feature]
         if isinstance(domain, Categories):
             return f"one of {domain.count} categories, 0 to {domain.count - 1}"

@@ -38,12 +38,12 @@ class InvalidToken(InvalidData):
 
 
 def new_key() -> bytes:
-    """A fresh signing key."""
+    """Draw a fresh signing key."""
     return secrets.token_bytes(32)
 
 
 def node_of(token: str) -> int:
-    """The node that a token names, as its holder reads it; only the operator can tell whether it is signed."""
+    """Return the node that a token names, as its holder reads it; only the operator can tell whether it is signed."""
     raw = _decode(token)
     if len(raw) != TOKEN_BYTES:
         raise InvalidToken("one of another length")
@@ -52,24 +52,29 @@ def node_of(token: str) -> int:
 
 @dataclass(frozen=True)
 class Tokens:
-    """Issues and checks the tokens of one study."""
+    """The issuer and checker of one study's tokens.
+
+    Attributes:
+        study: The study.
+        key: The operator's signing key.
+    """
 
     study: Study
     key: bytes = field(repr=False)
 
     def issue(self, node: int, serial: int = 0) -> str:
-        """The token of a node."""
+        """Return the token of a node; ``serial`` counts how often it was replaced."""
         if not 0 <= node < self.study.nodes:
             raise InvalidData("node", f"an id below {self.study.nodes}", node)
         named = _NAMED.pack(node, serial)
         return base64.urlsafe_b64encode(named + self._tag(named)).decode()
 
     def check(self, token: str, revoked: Container[tuple[int, int]] = ()) -> int:
-        """The node that a token speaks for."""
+        """Return the node that a token speaks for, unless its (node, serial) is revoked."""
         return self.check_bytes(_decode(token), revoked)
 
     def check_bytes(self, raw: bytes, revoked: Container[tuple[int, int]] = ()) -> int:
-        """The same for the packed form."""
+        """Return the node that a packed token speaks for."""
         if len(raw) != TOKEN_BYTES or not hmac.compare_digest(self._tag(raw[: _NAMED.size]), raw[_NAMED.size :]):
             raise InvalidToken("one with another signature")
         node, serial = _NAMED.unpack_from(raw)
@@ -78,7 +83,7 @@ class Tokens:
         return int(node)
 
     def check_many(self, block: bytes, revoked: frozenset[tuple[int, int]] = frozenset()) -> list[int] | None:
-        """The nodes of many packed tokens at once; None if any of them is not good, and each has to be looked at."""
+        """Return the nodes of many packed tokens; None if any of them is not good, and each has to be looked at."""
         given = np.frombuffer(block, dtype=_PACKED)
         key, size = self._study_key, _NAMED.size
         tags = [

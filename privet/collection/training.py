@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from privet.collection.facts import response_facts, validation_accuracy, validation_facts
+from privet.collection.facts import facts_of
 from privet.collection.models import TrainedModel
 from privet.collection.study import Study
 from privet.data import Graph, Split
@@ -57,13 +57,8 @@ def train_model(
     fitted = system.fit(collected, progress=progress)
     control = system.fit(shuffled_reports(collected, system.seed), progress=progress)
     topology = system.topology(collected)
-    facts = {
-        **fitted.facts,
-        **response_facts(collected, topology),
-        **validation_facts(collected, fitted, control),
-        "label_propagation_accuracy": validation_accuracy(collected, label_propagation(collected, topology)),
-    }
-    return TrainedModel(study, replace(fitted, facts=facts))
+    facts = facts_of(collected, topology, fitted, control, label_propagation(collected, topology))
+    return TrainedModel(study, replace(fitted, guarantee=study.guarantee()), facts)
 
 
 def collected_from(

@@ -61,11 +61,16 @@ class LocalRelease:
         """Tell whether a question is about a unit of privacy: what it protects must then not be handed out as it is."""
         return any(question.ask.unit == unit for question in self.questions)
 
-    def guarantee(self) -> Guarantee:
-        """Return the promise about all answers of one device together, and what it leaves open."""
+    def guarantee(self, bound: bool = True) -> Guarantee:
+        """Return the promise about all answers of one device together, and what it leaves open.
+
+        Args:
+            bound: True if everybody is known to have the same number on every device, as in a simulation; otherwise a
+                relationship costs twice the epsilon of a list even if the question is one-sided.
+        """
         by_unit: dict[str, list[Guarantee]] = {}
         for question in self.questions:
-            by_unit.setdefault(str(question.ask.unit), []).append(question.guarantee())
+            by_unit.setdefault(str(question.ask.unit), []).append(question.guarantee(bound))
         parts = [reduce(add, same) for same in by_unit.values()]
         whole = joint(*parts) if len(parts) > 1 else parts[0]
         return replace(whole, unprotected=(*whole.unprotected, *self._known()))
@@ -83,10 +88,13 @@ class LocalRelease:
         """Return one line of the budget for each question."""
         return tuple(question.line() for question in self.questions)
 
-    @property
-    def cost(self) -> float:
-        """The epsilon that answering everything costs its owner's lifetime budget, each relationship in full."""
-        return sum_up([question.cost for question in self.questions])
+    def cost(self, bound: bool = True) -> float:
+        """Return the epsilon that answering everything costs its owner's lifetime budget, each relationship in full.
+
+        Args:
+            bound: As for :meth:`guarantee`; a device that cannot tell passes False and is charged the worst case.
+        """
+        return sum_up([question.cost(bound) for question in self.questions])
 
     @property
     def delta(self) -> float:

@@ -44,11 +44,17 @@ class Question:
         """The key of the question's answers: in memory, on the wire and in files."""
         return self.ask.name
 
-    def guarantee(self) -> Guarantee:
-        """Return the mechanism's promise, stated for the private field that is asked about."""
+    def guarantee(self, bound: bool = True) -> Guarantee:
+        """Return the mechanism's promise, stated for the private field that is asked about.
+
+        Args:
+            bound: True if everybody is known to have the same number on every device. Otherwise a server could number
+                people differently for different devices, so that both ends of a pair answer a one-sided question
+                about it, and a relationship costs twice as much.
+        """
         unit, own = self.ask.unit, self.mechanism.guarantee()
         price = own.relationship_epsilon
-        if unit is Unit.NEIGHBOUR_BIT and price is None:
+        if unit is Unit.NEIGHBOUR_BIT and (price is None or not bound):
             price = 2 * own.epsilon  # nothing keeps the other end of a pair from answering about it too
         return replace(own, unit=unit, adjacency=ADJACENCY[unit], relationship_epsilon=price)
 
@@ -58,10 +64,13 @@ class Question:
         used = self.mechanism
         return LedgerLine(self.ask.part, str(promise.unit), used.name, promise.epsilon, promise.delta, used.words)
 
-    @property
-    def cost(self) -> float:
-        """The epsilon that an answer costs its owner's lifetime budget; of lists, what a whole relationship costs."""
-        promise = self.guarantee()
+    def cost(self, bound: bool = True) -> float:
+        """Return the epsilon that an answer costs its owner's lifetime budget; of lists, a whole relationship's.
+
+        Args:
+            bound: As for :meth:`guarantee`.
+        """
+        promise = self.guarantee(bound)
         return promise.epsilon if promise.relationship_epsilon is None else promise.relationship_epsilon
 
     def sends(self) -> str:

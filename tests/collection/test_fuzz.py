@@ -130,7 +130,7 @@ def resident(pid):
 def test_ten_thousand_malformed_bodies(tmp_path):
     folder = StudyFolder.create(tmp_path / "study", STUDY)
     port, chance, statuses = free_port(), random.Random(0), {}
-    server = start_collector(folder, port, "--rate-limit", "0")
+    server = start_collector(folder, port)
     settled = 0
     try:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)

@@ -68,6 +68,7 @@ def test_other_spellings_of_a_manifest_are_refused(study):
         ({"release": []}, "at least one"),
         ({"release": [{"ask": "features"}]}, "'ask' and 'mechanism'"),
         ({"release": "features"}, "release"),
+        ({"directory": "0" * 63}, "directory"),
         ({"features": {"mechanism": "sampled-response", "epsilon": 1.0}}, "categorical"),
         ({"features": {"mechanism": "multi-bit", "epsilon": 1.0, "sample": 7}}, "sample"),
         ({"nodes": 1}, "nodes"),
@@ -135,16 +136,20 @@ def test_the_promise_names_everything_that_is_sent():
     parts = {"schema": schema, "neighbours": {"epsilon": 3.0}}
     study = make_study(**parts)
     assert study.guarantee().epsilon == 5.0
-    assert study.cost == 5.0
+    assert study.cost() == 8.0  # the device cannot exclude that both ends of a pair are asked
     both = make_study(**parts | {"neighbours": {"epsilon": 3.0, "one_sided": False}})
-    assert both.cost == 8.0  # a relationship is reported twice
+    assert both.cost() == both.cost(checked=True) == 8.0  # a relationship is reported twice
+    bound = make_study(**parts | {"directory": "0" * 64})
+    assert (bound.cost(), bound.cost(checked=True)) == (8.0, 5.0)
+    prices = [each.guarantee().relationship_epsilon for each in (study, both, bound)]
+    assert prices == [6.0, 6.0, 3.0]
     assert both.guarantee().epsilon == 5.0
 
 
 def test_the_cost_is_never_rounded_down():
     study = make_study(features={"mechanism": "multi-bit", "epsilon": 0.1}, labels={"epsilon": 0.7})
-    assert Fraction(study.cost) >= Fraction(0.1) + Fraction(0.7)
-    assert study.cost == study.guarantee().epsilon
+    assert Fraction(study.cost()) >= Fraction(0.1) + Fraction(0.7)
+    assert study.cost() == study.guarantee().epsilon
 
 
 def test_a_study_is_open_from_its_opening_until_before_its_closing(study):

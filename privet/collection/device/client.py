@@ -27,11 +27,18 @@ class NotDelivered(PrivetError):
 
 class _NoRedirects(HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
-        """A token is for the server that was named, and for no other."""
+        """Follow nothing: a token is for the server that was named, and for no other."""
 
 
 class Collector:
-    """The HTTP address of a collector, as a device sees it."""
+    """The HTTP address of a collector, as a device sees it.
+
+    Args:
+        url: An http:// or https:// address; what follows "#" is never sent.
+        attempts: How often a request is made before the device gives up.
+        timeout: How long an answer may take, in seconds.
+        sleep: Waits between two attempts.
+    """
 
     def __init__(
         self, url: str, *, attempts: int = 8, timeout: float = 30.0, sleep: Callable[[float], None] = time.sleep
@@ -47,20 +54,40 @@ class Collector:
         self._opener = build_opener(_NoRedirects)
 
     def manifest(self) -> bytes:
-        """The manifest as the server sends it: nothing is believed of it before its hash was checked."""
-        status, body = self._ask(Request(f"{self._url}/study"), "nothing was made yet")
+        """Fetch the manifest as the server sends it: nothing is believed of it before its hash was checked."""
+        status, body = self._ask(Request(f"{self._url}/study"), "Nothing was made yet.")
         if status != 200:
-            raise NotDelivered(f"The collector must answer with a manifest. Got {_error(status, body)} instead.")
+            raise NotDelivered(f"The collector did not send a manifest: {_said(status, body)}")
         return body
 
+    def why_closed(self) -> str | None:
+        """Ask the collector why it takes no reports; None if it takes them.
+
+        A server may lie. One that says "closed" gets no report; one that says "open" gets what it would get anyway.
+        """
+        status, body = self._ask(Request(f"{self._url}/status"), "Nothing was made yet.")
+        answer = _document(body)
+        if status != 200 or not isinstance(answer.get("open"), bool):
+            raise NotDelivered(f"The collector did not say whether the study is open: {_said(status, body)}")
+        return None if answer["open"] else _printable(answer.get("reason", "")) or "The study takes no reports now."
+
     def send(self, reply: Reply, token: str) -> str:
-        """Deliver a report; ``"stored"``, or ``"repeated"`` where the collector had it already."""
+        """Deliver a report.
+
+        Args:
+            reply: The report.
+            token: The owner's enrolment token.
+
+        Returns:
+            "stored", or "repeated" where the collector had it already.
+        """
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/vnd.privet.report"}
         body = bytes.fromhex(reply.study.id) + reply.body
-        status, answer = self._ask(Request(f"{self._url}/reports", body, headers), "the report is kept")
+        kept = "The report is kept; sending it again costs nothing."
+        status, answer = self._ask(Request(f"{self._url}/reports", body, headers), kept)
         expected = {201: "stored", 200: "repeated"}.get(status)
         if expected is None or _document(answer).get("status") != expected:
-            raise NotDelivered(f"The collector must take the report. Got {_error(status, answer)} instead.")
+            raise NotDelivered(f"The collector refused the report: {_said(status, answer)}")
         return expected
 
     def _ask(self, request: Request, otherwise: str) -> tuple[int, bytes]:
@@ -78,14 +105,20 @@ class Collector:
                 trouble = f"status {error.code}"
             except (URLError, OSError, HTTPException) as error:
                 trouble = getattr(error, "reason", error)
-        found = f"{trouble} after {self._attempts} attempts"
-        raise NotDelivered(f"The collector at {self._url} must answer. Got {found} instead; {otherwise}.")
+        raise NotDelivered(
+            f"The collector at {self._url} did not answer in {self._attempts} attempts ({trouble}). {otherwise}"
+        )
 
 
-def _error(status: int, body: bytes) -> str:
-    """The server's words, of which only printable ones reach the owner's screen."""
-    said = "".join(letter if letter.isprintable() else " " for letter in str(_document(body).get("error", "")))
-    return f"{status} ({said[:200]})" if said.strip() else str(status)
+def _said(status: int, body: bytes) -> str:
+    """Return the server's words as a sentence."""
+    said = _printable(_document(body).get("error", "")).rstrip(".")
+    return f"{said} (status {status})." if said else f"it answered with status {status}."
+
+
+def _printable(text: object) -> str:
+    """Keep what may reach the owner's screen of a server's words."""
+    return "".join(letter if letter.isprintable() else " " for letter in str(text))[:200].strip()
 
 
 def _document(body: bytes) -> dict[str, Any]:

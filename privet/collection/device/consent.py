@@ -1,4 +1,4 @@
-"""What an owner reads before taking part: in words and in numbers."""
+"""The text that an owner reads before taking part: in words and in numbers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from itertools import groupby
 
 from privet.collection.device.ledger import LIFETIME_DELTA, Ledger
 from privet.collection.study import Study
+from privet.privacy.rounding import at_most
 
 __all__ = ["describe"]
 
 _MOST_LINES = 12
 
 
-def describe(study: Study, ledger: Ledger | None = None) -> str:
-    """The study, what is asked, what will be sent, what it costs and what it does not protect."""
-    guarantee = study.guarantee()
+def describe(study: Study, ledger: Ledger | None = None, *, checked: bool = False) -> str:
+    """Return the study, what is asked, what will be sent, what it costs and what it does not protect.
+
+    Args:
+        study: The study that the owner may take part in.
+        ledger: The owner's ledger; without it the text does not say what is left of the lifetime budget.
+        checked: True if this device has checked the directory of participants.
+    """
+    guarantee, cost = study.guarantee(), study.cost(checked)
     lines = [
         study.title,
         "",
@@ -32,16 +39,30 @@ def describe(study: Study, ledger: Ledger | None = None) -> str:
         "",
         "What it costs",
         f"  {guarantee.in_words()}",
-        f"  Epsilon {guarantee.epsilon:g}, delta {guarantee.delta:g}, for: {guarantee.unit}.",
-        f"  Of your lifetime budget: {study.cost:g}.",
+        f"  Epsilon {at_most(guarantee.epsilon)}, delta {at_most(guarantee.delta)}, for: {guarantee.unit}.",
+        f"  Of your lifetime budget: {at_most(cost)}.",
+        *_doubled(study, checked),
     ]
     if ledger is not None:
         spent = ledger.spent
-        lines.append(f"  Spent so far: {spent:g} of {ledger.limit:g}; after this study: {spent + study.cost:g}.")
+        after = at_most(spent + cost)
+        lines.append(f"  Spent so far: {at_most(spent)} of {ledger.limit:g}; after this study: {after}.")
         if guarantee.delta:
-            lines.append(f"  Delta spent so far: {ledger.spent_delta:g} of {LIFETIME_DELTA:g}.")
+            lines.append(f"  Delta spent so far: {at_most(ledger.spent_delta)} of {LIFETIME_DELTA:g}.")
     lines += ["", "What is not protected", *(f"  - {text}" for text in guarantee.unprotected)]
     return "\n".join(lines)
+
+
+def _doubled(study: Study, checked: bool) -> list[str]:
+    """Say why a one-sided list counts twice, where it does."""
+    if study.cost(checked) == study.release.cost():
+        return []
+    why = (
+        "this device was given no list of participants to check"
+        if study.directory
+        else "the study binds no list of participants"
+    )
+    return [f"  Your neighbours count twice: {why}, so they might be asked to report you, too."]
 
 
 def _questions(study: Study) -> list[str]:

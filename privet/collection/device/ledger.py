@@ -16,13 +16,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from privet.collection.study import Study
+from privet.collection.study import DEFAULT_LIMIT, Study
 from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.privacy.guarantee import sum_up
+from privet.privacy.rounding import at_most
 
-__all__ = ["DEFAULT_LIMIT", "LIFETIME_DELTA", "Entry", "Ledger", "OtherNode", "OverLimit", "default_path"]
+__all__ = ["LIFETIME_DELTA", "Entry", "Ledger", "NoRefund", "OtherNode", "OverLimit", "Refund", "default_path"]
 
-DEFAULT_LIMIT = 10.0
 LIFETIME_DELTA = 1e-3
 _TABLES = """
 CREATE TABLE IF NOT EXISTS shown (study TEXT PRIMARY KEY, manifest BLOB NOT NULL, at INTEGER NOT NULL);
@@ -30,7 +30,10 @@ CREATE TABLE IF NOT EXISTS reports (
     study TEXT PRIMARY KEY, node INTEGER NOT NULL, title TEXT NOT NULL,
     cost REAL NOT NULL CHECK (typeof(cost) = 'real' AND cost > 0 AND cost < 1e300),
     delta REAL NOT NULL CHECK (typeof(delta) = 'real' AND delta BETWEEN 0 AND 1),
-    body BLOB NOT NULL, made INTEGER NOT NULL, sent INTEGER
+    body BLOB NOT NULL, made INTEGER NOT NULL, tried INTEGER, sent INTEGER
+);
+CREATE TABLE IF NOT EXISTS refunds (
+    study TEXT NOT NULL, title TEXT NOT NULL, cost REAL NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL
 );
 CREATE TABLE IF NOT EXISTS owner (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -43,21 +46,41 @@ class OverLimit(PrivetError):
     """A study that would cost more than the owner allows in a lifetime."""
 
     def __init__(self, what: str, cost: float, spent: float, limit: float) -> None:
-        left = f"at most {max(0.0, limit - spent):g}, which is left of the lifetime limit {limit:g}"
-        super().__init__(f"The study's {what} must be {left}. Got {cost:g} instead.")
+        left = max(0.0, limit - spent)
+        super().__init__(
+            f"This study costs {what} {at_most(cost)}, and {left:g} is left of your lifetime limit {limit:g}. "
+            "No report was made."
+        )
 
 
 class OtherNode(PrivetError):
     """A study that this device has answered as another node."""
 
     def __init__(self, before: int, now: int) -> None:
-        super().__init__(f"The study must be answered as node {before}, as it was before. Got node {now} instead.")
+        super().__init__(
+            f"This device answered the study as node {before}, and not as node {now}: one person answers a study once."
+        )
         self.before = before
+
+
+class NoRefund(PrivetError):
+    """A report whose cost stays, because it may have left the device."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A report that this device made."""
+    """A report that this device made.
+
+    Attributes:
+        study: The study's id.
+        node: The number that its owner answered as.
+        title: The study's title.
+        cost: The epsilon that it cost.
+        delta: The delta that it cost.
+        made: When it was made, in seconds since 1970.
+        tried: When it was first sent, whether it arrived or not; None if it never left the device.
+        sent: When the collector acknowledged it; None if it has not.
+    """
 
     study: str
     node: int
@@ -65,17 +88,41 @@ class Entry:
     cost: float
     delta: float
     made: int
+    tried: int | None
     sent: int | None
 
 
+@dataclass(frozen=True)
+class Refund:
+    """The cost of a report that was destroyed before it left the device.
+
+    Attributes:
+        study: The study's id.
+        title: The study's title.
+        cost: The epsilon that was given back.
+        reason: Why the report was destroyed.
+        at: When, in seconds since 1970.
+    """
+
+    study: str
+    title: str
+    cost: float
+    reason: str
+    at: int
+
+
 def default_path() -> Path:
-    """Where a ledger is kept unless its owner says otherwise."""
+    """Return the place of a ledger whose owner names none."""
     home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(home) / "privet" / "ledger.sqlite"
 
 
 class Ledger:
-    """The lifetime budget of one owner. Several processes may use it at once: each reserves under a lock."""
+    """The lifetime budget of one owner. Several processes may use it at once: each reserves under a lock.
+
+    Args:
+        path: The SQLite file, which is made if it is not there; ":memory:" for one that is forgotten.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self._name = Path(path).name
@@ -116,28 +163,33 @@ class Ledger:
         return sum_up([entry.delta for entry in self.entries()])
 
     def entries(self) -> list[Entry]:
-        """Every report, oldest first."""
-        rows = self._rows("SELECT study, node, title, cost, delta, made, sent FROM reports ORDER BY made, study")
+        """Return every report, oldest first."""
+        rows = self._rows("SELECT study, node, title, cost, delta, made, tried, sent FROM reports ORDER BY made, study")
         return [
-            Entry(study, node, title, _amount(cost, self._name), _amount(delta, self._name), made, sent)
-            for study, node, title, cost, delta, made, sent in rows
+            Entry(study, node, title, _amount(cost, self._name), _amount(delta, self._name), *times)
+            for study, node, title, cost, delta, *times in rows
         ]
+
+    def refunds(self) -> list[Refund]:
+        """Return what was given back, oldest first."""
+        rows = self._rows("SELECT study, title, cost, reason, at FROM refunds ORDER BY at, rowid")
+        return [Refund(*row) for row in rows]
 
     def show(self, study: Study) -> None:
         """Remember that the owner saw this manifest and agreed to it."""
         self._rows("INSERT OR IGNORE INTO shown VALUES (?, ?, ?)", study.id, study.canonical(), int(time.time()))
 
     def was_shown(self, study_id: str) -> bool:
-        """Whether the owner saw a study and agreed to it."""
+        """Tell whether the owner saw a study and agreed to it."""
         return bool(self._rows("SELECT 1 FROM shown WHERE study = ?", study_id))
 
     def shown(self) -> list[Study]:
-        """The manifests that the owner agreed to, newest first."""
+        """Return the manifests that the owner agreed to, newest first."""
         rows = self._rows("SELECT manifest FROM shown ORDER BY at DESC, rowid DESC")
         return [Study.from_bytes(manifest) for (manifest,) in rows]
 
     def report(self, study: Study, node: int) -> bytes | None:
-        """The report that was made for a study, if one was; it is an error if that was as another node."""
+        """Return the report that was made for a study, if one was; it is an error if that was as another node."""
         found = self._rows("SELECT node, body FROM reports WHERE study = ?", study.id)
         if not found:
             return None
@@ -145,36 +197,66 @@ class Ledger:
             raise OtherNode(found[0][0], node)
         return bytes(found[0][1])
 
-    def reserve(self, study: Study, node: int, make: Callable[[], bytes]) -> bytes:
-        """The study's report: the stored one, or a new one that is stored together with its cost.
+    def reserve(self, study: Study, node: int, make: Callable[[], bytes], *, checked: bool = False) -> bytes:
+        """Return the study's report: the stored one, or a new one that is stored together with its cost.
 
-        ``make`` runs at most once in the life of this ledger for a study, and not at all above the limit.
+        Args:
+            study: The study that is answered.
+            node: The number that its owner answers as.
+            make: Makes the report. It runs at most once in the life of this ledger for a study, and not at all above
+                the limit.
+            checked: True if this device has checked the directory of participants, which makes lists cheaper.
         """
         with self._alone():
             known = self.report(study, node)
             if known is not None:
                 return known
-            self._check(study)
+            cost, delta = study.cost(checked), float(study.guarantee().delta)
+            self._check(cost, delta)
             body = make()
-            row = (study.id, node, study.title, study.cost, float(study.guarantee().delta), body, int(time.time()))
-            self._rows("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", *row)
+            row = (study.id, node, study.title, cost, delta, body, int(time.time()))
+            self._rows("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)", *row)
             return body
+
+    def sending(self, study_id: str) -> None:
+        """Remember that the report leaves the device now; from here on nothing is refunded."""
+        self._rows("UPDATE reports SET tried = ? WHERE study = ? AND tried IS NULL", int(time.time()), study_id)
 
     def acknowledge(self, study_id: str) -> None:
         """Remember that the collector has the report."""
         self._rows("UPDATE reports SET sent = ? WHERE study = ?", int(time.time()), study_id)
 
+    def refund(self, study_id: str, reason: str) -> float:
+        """Destroy a report that never left the device, and give its cost back.
+
+        Args:
+            study_id: The study that it was made for.
+            reason: Why it is destroyed; kept in the ledger.
+
+        Returns:
+            The epsilon that was given back.
+        """
+        with self._alone():
+            found = self._rows("SELECT title, cost, tried FROM reports WHERE study = ?", study_id)
+            if not found:
+                raise NoRefund("There is nothing to refund: this device made no report for the study.")
+            title, cost, tried = found[0]
+            if tried is not None:
+                raise NoRefund("The report was sent before, so somebody may have seen it. Its cost stays.")
+            self._rows("DELETE FROM reports WHERE study = ?", study_id)
+            self._rows("INSERT INTO refunds VALUES (?, ?, ?, ?, ?)", study_id, title, cost, reason, int(time.time()))
+            return _amount(cost, self._name)
+
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()
 
-    def _check(self, study: Study) -> None:
+    def _check(self, cost: float, delta: float) -> None:
         entries = self.entries()
-        if sum((Fraction(entry.cost) for entry in entries), Fraction(study.cost)) > Fraction(self.limit):
-            raise OverLimit("epsilon", study.cost, self.spent, self.limit)
-        delta = study.guarantee().delta
+        if sum((Fraction(entry.cost) for entry in entries), Fraction(cost)) > Fraction(self.limit):
+            raise OverLimit("an epsilon of", cost, self.spent, self.limit)
         if sum((Fraction(entry.delta) for entry in entries), Fraction(delta)) > Fraction(LIFETIME_DELTA):
-            raise OverLimit("delta", delta, self.spent_delta, LIFETIME_DELTA)
+            raise OverLimit("a delta of", delta, self.spent_delta, LIFETIME_DELTA)
 
     def _rows(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         with self._told():
@@ -182,7 +264,7 @@ class Ledger:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """What SQLite has to say, in one sentence."""
+        """Turn SQLite's errors into one sentence."""
         try:
             yield
         except sqlite3.Error as error:
@@ -200,7 +282,7 @@ class Ledger:
 
 
 def _amount(value: object, name: str) -> float:
-    """A budget of the file, which somebody may have changed."""
+    """Check a budget of the file, which somebody may have changed."""
     if isinstance(value, float) and 0 <= value < 1e300:
         return value
     raise InvalidData(f"ledger {name}", "one with finite budgets of at least 0", value)

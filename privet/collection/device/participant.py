@@ -12,10 +12,12 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Protocol
 
 import numpy as np
 
 from privet.collection.device.ledger import Ledger
+from privet.collection.directory import Directory
 from privet.collection.study import Study
 from privet.data import Categories, Interval
 from privet.errors import InvalidData, OutOfRangeWarning, PrivetError
@@ -48,50 +50,105 @@ class PrivateAnswers:
         if not all(_is_number(value) for value in self.features):
             expected = f"{study.declared.dimension} numbers"
             raise InvalidData("answers' features", expected, f"{len(self.features)} values")
-        others = [other for other in self.neighbours if other in range(study.nodes)]
-        if study.declared.private_edges and len(others) != len(self.neighbours):
-            raise InvalidData("answers' neighbours", f"other people's ids below {study.nodes}", "another")
-        label = self.label if self.label is None or type(self.label) is int else -1
-        private = PrivateData.one(node, study.nodes, self.features, label, others)
+        if not all(_is_count(other) and 0 <= other < study.nodes for other in self.neighbours):
+            raise InvalidData(
+                "answers' neighbours", f"other people's ids, whole numbers below {study.nodes}", "another"
+            )
+        if self.label is not None and not (_is_count(self.label) and 0 <= self.label < max(study.declared.classes, 1)):
+            raise InvalidData("answers' label", f"a class below {study.declared.classes}", "another")
+        private = PrivateData.one(node, study.nodes, self.features, self.label, [int(each) for each in self.neighbours])
         study.release.check(private)
         return private
+
+    def outside(self, study: Study) -> list[tuple[int, float]]:
+        """Return the number of each answer outside its declared range, and the end of it that it would count as."""
+        found = []
+        for column, (domain, value) in enumerate(zip(study.declared.features, self.features, strict=False)):
+            if isinstance(domain, Interval) and _is_number(value) and not domain.low <= value <= domain.high:
+                found.append((column, domain.low if value < domain.low else domain.high))
+        return found
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A report that is stored on the device and may be sent."""
+    """A report that is stored on the device and may be sent.
+
+    Attributes:
+        study: The study that it answers.
+        body: The bytes that are sent.
+    """
 
     study: Study
     body: bytes
 
     def symbols(self) -> dict[str, object]:
-        """The report as plain values: all that anybody else will see."""
+        """Return the report as plain values: all that anybody else will see."""
         return self.study.release.wire.to_json(self.body)
 
 
+class Deliverer(Protocol):
+    """Anything that takes a report to a collector, such as :class:`privet.collection.device.client.Collector`."""
+
+    def send(self, reply: Reply, token: str) -> str:
+        """Deliver a report; "stored", or "repeated" where the collector had it already."""
+
+
 class Participant:
-    """One owner's device with its ledger. ``bits`` is the operating system's source unless this is a simulation."""
+    """One owner's device with its ledger.
+
+    Args:
+        ledger: The owner's ledger.
+        bits: The source of randomness; the operating system's by default, another one only in a simulation.
+    """
 
     def __init__(self, ledger: Ledger, bits: Bits | None = None) -> None:
         self.ledger = ledger
         self._bits = SystemBits() if bits is None else bits
 
     def check(self, manifest: bytes, pinned: str) -> Study:
-        """The study in a manifest that a server sent, if it is the one that the owner was told of."""
+        """Return the study in a manifest that a server sent, if it is the one that the owner was told of.
+
+        Args:
+            manifest: The bytes that the server sent.
+            pinned: The id that the owner was given, from elsewhere than from the server.
+        """
         found = hashlib.sha256(manifest).hexdigest()
         if not hmac.compare_digest(found.encode(), pinned.strip().lower().encode()):
-            raise Refusal(f"The manifest's id must be {pinned}, as the owner was told. Got {found} instead.")
+            raise Refusal(
+                f"The server describes the study {found}, but you were invited to {pinned}. Nothing was made."
+            )
         return Study.from_bytes(manifest)
 
+    def check_directory(self, study: Study, directory: Directory) -> None:
+        """Refuse a list of participants that is not the one that the study's manifest binds."""
+        if study.directory is None:
+            raise Refusal("The study binds no list of participants, so there is nothing to check yours against.")
+        if directory.digest != study.directory or len(directory) != study.nodes:
+            raise Refusal("Your list of participants is not the one that the study binds. Nothing was made.")
+
     def agree(self, study: Study) -> None:
-        """The owner was shown this study (see :mod:`privet.collection.device.consent`) and wants to take part."""
+        """Remember that the owner was shown this study (:mod:`privet.collection.device.consent`) and agreed."""
         self.ledger.show(study)
 
-    def answer(self, study: Study, node: int, private: PrivateAnswers, now: datetime | None = None) -> Reply:
+    def answer(
+        self,
+        study: Study,
+        node: int,
+        private: PrivateAnswers,
+        now: datetime | None = None,
+        directory: Directory | None = None,
+    ) -> Reply:
         """Perturb once, store, and from then on give the same report, whatever is asked.
 
         The order matters: what was made is given again even after the study has closed; nothing is made for a study
         that was not shown, is not open or costs too much.
+
+        Args:
+            study: The study, as :meth:`check` returned it.
+            node: The number of the owner.
+            private: The owner's raw answers.
+            now: The time; the clock's by default.
+            directory: The list of participants, if the owner has it. It is checked, and makes lists cheaper.
         """
         known = self.ledger.report(study, node)
         if known is not None:
@@ -99,10 +156,31 @@ class Participant:
         self._require_shown(study)
         moment = datetime.now(UTC) if now is None else now
         if not study.is_open(moment):
-            text = f"from {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC"
-            raise Refusal(f"The study must be open, which it is {text}. Got {moment:%Y-%m-%d %H:%M} UTC instead.")
+            raise Refusal(
+                f"The study takes reports from {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC. "
+                f"It is {moment:%Y-%m-%d %H:%M} UTC now. No report was made."
+            )
+        if directory is not None:
+            self.check_directory(study, directory)
         checked = private.checked(study, node)
-        return Reply(study, self.ledger.reserve(study, node, lambda: self._perturb(study, checked)))
+        body = self.ledger.reserve(study, node, lambda: self._perturb(study, checked), checked=directory is not None)
+        return Reply(study, body)
+
+    def deliver(self, reply: Reply, collector: Deliverer, token: str) -> str:
+        """Send a report, and remember that it left the device and that the collector has it.
+
+        Args:
+            reply: The report.
+            collector: Where it goes.
+            token: The owner's enrolment token.
+
+        Returns:
+            "stored", or "repeated" where the collector had it already.
+        """
+        self.ledger.sending(reply.study.id)
+        outcome = collector.send(reply, token)
+        self.ledger.acknowledge(reply.study.id)
+        return outcome
 
     def _perturb(self, study: Study, private: PrivateData) -> bytes:
         with warnings.catch_warnings():
@@ -116,23 +194,25 @@ class Participant:
             return
         for other in self.ledger.shown():
             if other.title == study.title and other.operator == study.operator:
-                raise Refusal(_difference(study, other))
-        raise Refusal(f"The study '{study.title}' must be shown to the owner before it is answered. It was not.")
+                raise Refusal(
+                    f"{_difference(study, other)} You agreed to another study of this name. Nothing was made."
+                )
+        raise Refusal(f"You have not agreed to the study '{study.title}' yet. Nothing was made.")
 
 
 def _difference(study: Study, shown: Study) -> str:
-    """In one sentence, what a study asks that a manifest of the same name did not."""
+    """Say in one sentence what a study asks that a manifest of the same name did not."""
     asked, seen = study.declared.features, shown.declared.features
     for column in range(max(len(asked), len(seen))):
         if column >= len(seen):
-            return f"The study must ask for {len(seen)} features, as was shown. Got {len(asked)} instead."
+            return f"The study asks for {len(asked)} features, and you were shown {len(seen)}."
         if column >= len(asked) or asked[column] != seen[column]:
             found = _domain(asked[column]) if column < len(asked) else "nothing"
             name = shown.question(column)
-            return f"The range of {name} must be {_domain(seen[column])}, as was shown. Got {found} instead."
-    if study.cost != shown.cost:
-        return f"The study's epsilon must be {shown.cost:g}, as was shown. Got {study.cost:g} instead."
-    return f"The study must be {shown.id}, as was shown. Got {study.id} instead."
+            return f"The range of {name} is {found}, and you were shown {_domain(seen[column])}."
+    if study.cost() != shown.cost():
+        return f"The study costs an epsilon of {study.cost():g}, and you were shown {shown.cost():g}."
+    return f"The study is {study.id}, and you were shown {shown.id}."
 
 
 def _domain(domain: Interval | Categories) -> str:
@@ -140,6 +220,11 @@ def _domain(domain: Interval | Categories) -> str:
 
 
 def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         return False
     return bool(-1e300 < value < 1e300)  # an integer may have more digits than a float can hold
+
+
+def _is_count(value: object) -> bool:
+    """Tell whether a value is a whole number: True is none, and neither is 3.0."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

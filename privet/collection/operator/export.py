@@ -1,4 +1,4 @@
-"""Answers as one Parquet file, the manifest in its metadata: what ``privet study export`` writes and ``train`` reads.
+"""Answers as one Parquet file with the manifest in its metadata: what an operator exports and trains from.
 
 A row is a respondent: ``node`` and the columns of the release's wire form, such as ``features.coordinates``,
 ``features.symbols``, ``label`` and ``neighbours``. A file is believed no more than the network: reading it checks every
@@ -119,7 +119,7 @@ def _answers(table: Any, study: Study) -> Answers:
 
 def _study_of(metadata: dict[bytes, bytes], name: str) -> Study:
     if metadata.get(_KEYS[0]) != _FORMAT or _KEYS[1] not in metadata:
-        raise InvalidData(f"file '{name}'", "written by 'privet study export'", "one without a study's manifest")
+        raise InvalidData(f"file '{name}'", "a study's exported answers", "one without a study's manifest")
     study = Study.from_bytes(metadata[_KEYS[1]])
     if metadata.get(_KEYS[2]) != study.id.encode():
         raise InvalidData(f"file '{name}'", f"one of the study {study.id}", "another id beside its manifest")

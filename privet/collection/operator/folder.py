@@ -23,7 +23,15 @@ _MANIFEST, _KEYS, _TOKENS, _REPORTS = "study.json", "keys.json", "tokens.csv", "
 
 @dataclass(frozen=True)
 class StudyFolder:
-    """What ``privet study new`` made. ``keys.json`` and ``tokens.csv`` are secrets, readable by their owner only."""
+    """The directory of one study. ``keys.json`` and ``tokens.csv`` are secrets, readable by their owner only.
+
+    Attributes:
+        path: The directory.
+        study: The study.
+        signing_key: Signs the participants' tokens.
+        operator_key: Opens the operator's page.
+        store_url: The PostgreSQL database that holds the reports; None for a SQLite file in the directory.
+    """
 
     path: Path
     study: Study
@@ -33,7 +41,13 @@ class StudyFolder:
 
     @classmethod
     def create(cls, path: Path, study: Study, store_url: str | None = None) -> StudyFolder:
-        """A new directory with fresh keys and one token for each node."""
+        """Make a new directory with fresh keys and one token for each node.
+
+        Args:
+            path: The directory to make.
+            study: The study.
+            store_url: A postgresql:// URL; by default reports go to a SQLite file in the directory.
+        """
         folder = cls(path, study, new_key(), secrets.token_urlsafe(24), store_url)
         manifest, tokens = study.canonical(), folder.tokens
         with atomic_directory(path) as target:
@@ -51,7 +65,7 @@ class StudyFolder:
 
     @classmethod
     def open(cls, path: Path) -> StudyFolder:
-        """A directory that :meth:`create` made."""
+        """Open a directory that :meth:`create` made."""
         try:
             study = Study.from_bytes((path / _MANIFEST).read_bytes())
             keys = json.loads((path / _KEYS).read_text())
@@ -60,20 +74,20 @@ class StudyFolder:
             raise
         except (OSError, ValueError, KeyError, TypeError) as error:
             found = str(error) if path.is_dir() else "no such directory"
-            raise InvalidData(f"study {path}", "a directory made by 'privet study new'", found) from None
+            raise InvalidData(f"study {path}", "a study's directory", found) from None
 
     @property
     def tokens(self) -> Tokens:
-        """Issues and checks the participants' tokens."""
+        """The issuer and checker of the participants' tokens."""
         return Tokens(self.study, self.signing_key)
 
     def store(self) -> Store:
-        """Where the reports are."""
+        """Open the store of the reports."""
         return Store.open(self.store_url or self.path / _REPORTS, self.study)
 
 
 def open_reports(path: Path) -> tuple[Study, Answers]:
-    """The manifest of a study's directory and all that was reported."""
+    """Return the manifest of a study's directory and all that was reported."""
     folder = StudyFolder.open(path)
     store = folder.store()
     try:

@@ -1,4 +1,4 @@
-"""What the operator of a study knows without asking anybody: a public topology, and public labels of some nodes."""
+"""Files of what the operator of a study knows without asking anybody: a topology, and labels of some nodes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,23 @@ __all__ = ["read_graph", "read_labels"]
 
 
 def read_graph(path: str | os.PathLike[str], study: Study) -> Graph:
-    """The undirected graph of a CSV or Parquet file with the columns source and target, over the study's nodes.
+    """Read the undirected graph of a file over the study's nodes.
 
-    An edge may be listed in one direction or in both; loops say nothing and are dropped.
+    Args:
+        path: A CSV or Parquet file with the columns source and target. An edge may be listed in one direction or in
+            both; loops say nothing and are dropped.
+        study: The study.
     """
     return Graph.from_edges(read_edges(path), study.nodes, self_loops="drop", duplicates="merge")
 
 
 def read_labels(path: str | os.PathLike[str], study: Study) -> NDArray[np.int64]:
-    """Each node's class, -1 where the file (columns node and label, a number or one of the study's names) has none."""
+    """Read each node's class; -1 where the file has none.
+
+    Args:
+        path: A CSV or Parquet file with the columns node and label, a class number or one of the study's names.
+        study: The study.
+    """
     source = Path(path)
     table = _read_table(source)
     _require_columns(table, ["node", "label"], source.name)
@@ -49,7 +57,7 @@ def read_labels(path: str | os.PathLike[str], study: Study) -> NDArray[np.int64]
 
 
 def _classes(column: Any, study: Study, source: Path) -> NDArray[np.int64]:
-    """Class numbers; a name that the study does not have is told by its row."""
+    """Return class numbers; a name that the study does not have is told by its row."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -29,15 +29,32 @@ __all__ = ["free_port", "live_collector", "play_people", "start_collector", "tak
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on."""
+    """Return a port of loopback that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def start_collector(folder: StudyFolder, port: int, *options: str) -> subprocess.Popen[bytes]:
-    """`privet study serve` in a process of its own, once it answers."""
-    command = [sys.executable, "-m", "privet.cli", "study", "serve", str(folder.path), "--port", str(port), *options]
+_SERVER = (
+    "import sys\n"
+    "from pathlib import Path\n"
+    "from privet.collection.operator.folder import StudyFolder\n"
+    "from privet.collection.server.app import Limits\n"
+    "from privet.collection.server.serving import serve\n"
+    "path, port, rate = sys.argv[1:]\n"
+    "serve(StudyFolder.open(Path(path)), '127.0.0.1', int(port), Limits(rate=float(rate)))\n"
+)
+
+
+def start_collector(folder: StudyFolder, port: int, rate: float = 0.0) -> subprocess.Popen[bytes]:
+    """Serve a study in a process of its own, and return once it answers.
+
+    Args:
+        folder: The study's directory.
+        port: The port of loopback to listen on.
+        rate: Requests a second from one address; 0 for any number.
+    """
+    command = [sys.executable, "-c", _SERVER, str(folder.path), str(port), str(rate)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     for _ in range(600):
         try:
@@ -54,9 +71,9 @@ def start_collector(folder: StudyFolder, port: int, *options: str) -> subprocess
 
 @contextmanager
 def live_collector(folder: StudyFolder) -> Iterator[str]:
-    """The address of a collector that runs as long as the block does, without a rate limit."""
+    """Yield the address of a collector that runs as long as the block does, without a rate limit."""
     port = free_port()
-    server = start_collector(folder, port, "--rate-limit", "0")
+    server = start_collector(folder, port)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
@@ -67,7 +84,18 @@ def live_collector(folder: StudyFolder) -> Iterator[str]:
 def play_people(
     folder: StudyFolder, address: str, graph: Graph, people: NDArray[np.int64], done: Callable[[], None] = lambda: None
 ) -> list[str]:
-    """Let these people take part, eight at a time; what became of each one's report."""
+    """Let people take part, eight at a time.
+
+    Args:
+        folder: The study's directory, which issues their tokens.
+        address: The collector's address.
+        graph: The people with their private fields.
+        people: The nodes that take part.
+        done: Called whenever one of them is done.
+
+    Returns:
+        What became of each one's report: "stored" or "repeated".
+    """
 
     def one(node: np.int64) -> str:
         outcome = take_part(folder, address, graph, int(node))
@@ -83,13 +111,13 @@ def play_people(
 
 
 def take_part(folder: StudyFolder, address: str, graph: Graph, node: int) -> str:
-    """One person's device: it was given the collector's address, the study's id and a token, and nothing else."""
+    """Play one person's device: it was given the collector's address, the study's id and a token, and nothing else."""
     collector, token, pinned = Collector(address, attempts=4), folder.tokens.issue(node), folder.study.id
     device = Participant(Ledger(":memory:"))
     study = device.check(collector.manifest(), pinned)
+    device.ledger.limit = study.cost()  # played people agree to any price
     device.agree(study)
-    outcome = collector.send(device.answer(study, node, _private(graph, node)), token)
-    device.ledger.acknowledge(study.id)
+    outcome = device.deliver(device.answer(study, node, _private(graph, node)), collector, token)
     device.ledger.close()
     return outcome
 

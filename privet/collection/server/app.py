@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 
 from privet.collection.server.intake import Intake, Refused, Revoked
 from privet.collection.server.limits import RateLimit
-from privet.collection.server.openapi import CLOSE, MANIFEST, METRICS, SUMMARY, batch_route, report_route
+from privet.collection.server.openapi import CLOSE, MANIFEST, METRICS, STATUS, SUMMARY, batch_route, report_route
 from privet.collection.server.pages import add_pages
 from privet.collection.server.store import Outcome, Store, StoreFailure, StudyClosed
 from privet.collection.server.writer import Busy, GroupWriter
@@ -39,9 +39,13 @@ _DIFFERENT = "A different report of this participant is stored already, and a re
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a collector takes: requests a second and burst for one address (rate 0: any), bytes of a batch.
+    """The most that a collector takes.
 
-    ``proxied`` believes the last entry of X-Forwarded-For, which the nearest proxy wrote.
+    Attributes:
+        rate: Requests a second from one address; 0 for any number.
+        burst: Requests that an address may send at once.
+        batch_bytes: The bytes of a batch.
+        proxied: Believe the last entry of X-Forwarded-For, which the nearest proxy wrote.
     """
 
     rate: float = 50.0
@@ -52,7 +56,14 @@ class Limits:
 
 @dataclass(eq=False)
 class Collector:
-    """The service of one study: what the routes of :func:`create_app` call."""
+    """The service of one study: what the routes of :func:`create_app` call.
+
+    Attributes:
+        store: Where reports are kept.
+        tokens: Checks the participants' tokens.
+        operator_key: Opens the operator's page.
+        limits: The most that is taken.
+    """
 
     store: Store
     tokens: Tokens
@@ -86,7 +97,7 @@ class Collector:
             await asyncio.to_thread(self.writer.flush_rejections)
 
     async def submit(self, request: Request) -> Response:
-        """One report, JSON or packed."""
+        """Take one report, as JSON or packed."""
         node = self.intake.node(request, self.revoked)
         (result,) = await self._write([node], [await self.intake.report(request)])
         if isinstance(result, InvalidReports):
@@ -97,7 +108,7 @@ class Collector:
         return self.answers[result]
 
     async def submit_batch(self, request: Request) -> Response:
-        """Many reports with a token each; every row is stored or refused on its own."""
+        """Take many reports with a token each; every row is stored or refused on its own."""
         batch = await self.intake.batch(request, self.revoked)
         results = await self._write(batch.nodes, batch.bodies) if batch.nodes else []
         counts = Tally(results)
@@ -120,28 +131,33 @@ class Collector:
         return _reply(200, answer)
 
     async def summary(self, request: Request) -> Response:
-        """What the operator's page shows."""
+        """Return what the operator's page shows."""
         self._operator(request)
         return _reply(200, await asyncio.to_thread(self._summary))
 
     async def close(self, request: Request) -> Response:
-        """The operator ends the study."""
+        """End the study, for its operator."""
         self._operator(request)
         await asyncio.to_thread(self.store.close)
         self.closed = True
         return _reply(200, {"closed": True})
 
     async def manifest(self, _: Request) -> Response:
-        """The manifest in its canonical bytes; their SHA-256 is the study's id."""
+        """Return the manifest in its canonical bytes; their SHA-256 is the study's id."""
         return Response(self.study.canonical(), media_type="application/json", headers=_HEADERS)
 
+    async def status(self, _: Request) -> Response:
+        """Tell a device whether reports are taken now, before it makes one."""
+        taken = self._open()
+        return _reply(200, {"study": self.study.id, "open": taken, "reason": "" if taken else self._when()})
+
     async def metrics(self, _: Request) -> Response:
-        """Counts in Prometheus' text form."""
+        """Return counts in Prometheus' text form."""
         self.stored.set(await asyncio.to_thread(self.store.count))
         return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_LATEST, headers=_HEADERS)
 
     def refuse(self, refused: Refused) -> Response:
-        """The answer to a refused request, which is counted."""
+        """Answer a refused request, and count it."""
         self._count(refused.reason)
         return _reply(refused.status, {"error": str(refused)}, refused.headers)
 
@@ -211,13 +227,20 @@ class Collector:
             "rejected": self.store.rejections(),
             "conflicts": self.store.conflicts(),
             "guarantee": {**guarantee.to_dict(), "in_words": guarantee.in_words()},
-            "cost": self.study.cost,
+            "cost": self.study.cost(),
             "models": self.store.models(),
         }
 
 
 def create_app(store: Store, tokens: Tokens, operator_key: str, limits: Limits | None = None) -> FastAPI:
-    """The collector of the store's study as an ASGI application."""
+    """Make the collector of the store's study as an ASGI application.
+
+    Args:
+        store: Where reports are kept; it knows its study.
+        tokens: Checks the participants' tokens.
+        operator_key: Opens the operator's page.
+        limits: The most that is taken; the defaults of :class:`Limits` without it.
+    """
     collector = Collector(store, tokens, operator_key, limits or Limits())
     app = FastAPI(
         title="privet collector",
@@ -250,6 +273,7 @@ def create_app(store: Store, tokens: Tokens, operator_key: str, limits: Limits |
 
     wire = store.study.release.wire
     app.get("/study", openapi_extra=MANIFEST)(limited(collector.manifest))
+    app.get("/status", openapi_extra=STATUS)(limited(collector.status))
     app.post("/reports", openapi_extra=report_route(wire))(limited(collector.submit))
     app.post("/reports/batch", openapi_extra=batch_route(wire))(limited(collector.submit_batch))
     app.get("/operator/summary", openapi_extra=SUMMARY)(limited(collector.summary))
@@ -266,7 +290,7 @@ def create_app(store: Store, tokens: Tokens, operator_key: str, limits: Limits |
 
 
 def _address(request: Request, proxied: bool) -> str:
-    """Whom the rate limit counts: an address, or the network of 2^64 that an IPv6 address is one of."""
+    """Return what the rate limit counts: an address, or the network of 2^64 that an IPv6 address is one of."""
     peer = request.client.host if request.client else ""
     written = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip() if proxied else ""
     try:

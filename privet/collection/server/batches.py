@@ -12,28 +12,32 @@ from itertools import accumulate, pairwise
 from privet.collection.tokens import TOKEN_BYTES
 from privet.errors import InvalidReports
 
-__all__ = ["pack_batch", "unpack_batch"]
+__all__ = ["OtherStudy", "pack_batch", "unpack_batch"]
 
 _HEADER = struct.Struct("<4s32sI")
 _MAGIC = b"pvb1"
 MOST_REPORTS = 10_000
 
 
+class OtherStudy(InvalidReports):
+    """A batch for another study."""
+
+
 def pack_batch(study_id: str, tokens: Sequence[bytes], bodies: Sequence[bytes]) -> bytes:
-    """The request body for some participants' packed tokens and report bodies."""
+    """Return the request body for some participants' packed tokens and report bodies."""
     lengths = struct.pack(f"<{len(bodies)}I", *map(len, bodies))
     return _HEADER.pack(_MAGIC, bytes.fromhex(study_id), len(bodies)) + b"".join(tokens) + lengths + b"".join(bodies)
 
 
 def unpack_batch(data: bytes, study_id: str) -> tuple[bytes, list[bytes]]:
-    """The tokens, end to end, and the bodies; a batch whose frame is damaged is refused whole."""
+    """Return the tokens, end to end, and the bodies; a batch whose frame is damaged is refused whole."""
     if len(data) < _HEADER.size:
         raise InvalidReports("batch", f"at least {_HEADER.size} bytes long", len(data))
     magic, study, count = _HEADER.unpack_from(data)
     if magic != _MAGIC:
         raise InvalidReports("batch", f"one that begins with {_MAGIC!r}", magic)
     if study.hex() != study_id:
-        raise InvalidReports("batch's study", study_id, study.hex())
+        raise OtherStudy("batch's study", study_id, study.hex())
     if not 1 <= count <= MOST_REPORTS:
         raise InvalidReports("batch", f"of 1 to {MOST_REPORTS} reports", count)
     first = _HEADER.size + TOKEN_BYTES * count

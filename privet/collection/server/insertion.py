@@ -1,4 +1,4 @@
-"""How reports become rows: one for each node, for ever, and what is refused is recorded in the same transaction."""
+"""Reports as rows: one for each node, for ever; what is refused is recorded in the same transaction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RECORD = sa.text(
 
 
 class Outcome(StrEnum):
-    """What became of a report: new, the same bytes as before, or refused because others are stored."""
+    """The outcome of a report: new, the same bytes as before, or refused because others are stored."""
 
     STORED = "stored"
     REPEATED = "repeated"
@@ -40,7 +40,13 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Insertion:
-    """The rows of one transaction."""
+    """The rows of one transaction.
+
+    Attributes:
+        connection: The transaction's connection.
+        study: The study's number in the store.
+        minute: The minute of arrival, in seconds since 1970.
+    """
 
     connection: sa.Connection
     study: int
@@ -60,13 +66,13 @@ class Insertion:
         return self._sorted_out(nodes, bodies, new)
 
     def _insert_returning(self, nodes: Sequence[int], bodies: Sequence[bytes]) -> set[int]:
-        """The nodes that are new. By node, so that two collectors wait for each other instead of locking up."""
+        """Return the nodes that are new. In their order, so that two collectors wait instead of locking up."""
         order = sorted(range(len(nodes)), key=nodes.__getitem__)
         parameters = (self.study, self.minute, [nodes[row] for row in order], [bodies[row] for row in order])
         return {int(node) for node in self.connection.exec_driver_sql(_INSERT_POSTGRESQL, parameters).scalars()}
 
     def _insert_counting(self, nodes: Sequence[int], bodies: Sequence[bytes]) -> int:
-        """How many rows are new. Many rows a statement: sqlite3 lets go of the interpreter lock for each statement."""
+        """Count the rows that are new. Many rows a statement: sqlite3 lets go of the interpreter lock for each."""
         count, whole = 0, len(nodes) - len(nodes) % _ROWS
         for start in range(0, whole, _ROWS):
             parameters: list[Any] = [self.study, self.minute, *repeat(None, 2 * _ROWS)]
@@ -96,7 +102,7 @@ class Insertion:
         return outcomes
 
     def _record(self, refused: dict[int, bytes], counts: Counter[int]) -> None:
-        """One row a node, however often it tries: how often, and the last time and hash."""
+        """Write one row a node, however often it tries: how often, and the last time and hash."""
         rows = [
             {
                 "study": self.study,
@@ -111,7 +117,7 @@ class Insertion:
             self.connection.execute(_RECORD, rows)
 
     def stored(self, nodes: Sequence[int]) -> dict[int, bytes]:
-        """The bodies of those of the nodes that have reported."""
+        """Return the bodies of those of the nodes that have reported."""
         found: dict[int, bytes] = {}
         distinct = sorted(set(nodes))
         for start in range(0, len(distinct), _FEW):

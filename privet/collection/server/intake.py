@@ -1,4 +1,4 @@
-"""What a request brings: a token, the study's id, and reports as JSON or packed; or one sentence why it is refused."""
+"""Reading requests: a token, the study's id, and reports as JSON or packed; or one sentence why they are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from privet.collection.server.batches import MOST_REPORTS, unpack_batch
+from privet.collection.server.batches import MOST_REPORTS, OtherStudy, unpack_batch
 from privet.collection.tokens import TOKEN_BYTES, InvalidToken, Tokens
 from privet.errors import InvalidReports
 
@@ -26,7 +26,13 @@ _JSON_BYTES = 1 << 20  # JSON costs many times its size while it is read; the pa
 
 
 class Refused(Exception):
-    """A request that ends in one sentence and a status code; ``reason`` is what it is counted under."""
+    """A request that ends in one sentence and a status code.
+
+    Attributes:
+        status: The HTTP status.
+        reason: The word that it is counted under.
+        headers: Further headers of the answer.
+    """
 
     def __init__(self, status: int, reason: str, sentence: str, **headers: str) -> None:
         super().__init__(sentence)
@@ -35,7 +41,14 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Batch:
-    """Reports that may be stored, with the rows they came from, and the rows that are refused at once."""
+    """The reports of one request.
+
+    Attributes:
+        nodes: The nodes whose reports may be stored.
+        bodies: Their reports.
+        rows: The rows of the request that they came from.
+        refused: The rows that are refused at once, and why.
+    """
 
     nodes: list[int]
     bodies: list[bytes]
@@ -44,7 +57,12 @@ class Batch:
 
 
 class Intake:
-    """Reads the requests of one study, each of which must name its id."""
+    """Reads the requests of one study, each of which must name its id.
+
+    Args:
+        tokens: Checks the participants' tokens; it knows the study.
+        batch_bytes: The most bytes of a batch.
+    """
 
     def __init__(self, tokens: Tokens, batch_bytes: int) -> None:
         self.tokens, self.batch_bytes = tokens, batch_bytes
@@ -52,7 +70,7 @@ class Intake:
         self._held = 0
 
     def node(self, request: Request, revoked: Revoked) -> int:
-        """Whom the token in the Authorization header speaks for."""
+        """Return the node that the token in the Authorization header speaks for."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             raise _unknown(InvalidToken("none in the Authorization header"))
@@ -62,7 +80,7 @@ class Intake:
             raise _unknown(error) from None
 
     async def report(self, request: Request) -> bytes:
-        """The body of a single report."""
+        """Return the body of a single report."""
         kind = media_type(request)
         if kind == REPORT_TYPE:
             data = await self._body(request, 32 + min(self.format.longest, self.batch_bytes))
@@ -79,7 +97,7 @@ class Intake:
         return self._from_json(document["report"])
 
     async def batch(self, request: Request, revoked: Revoked) -> Batch:
-        """Many reports with a token each."""
+        """Return many reports with a token each."""
         kind = media_type(request)
         if kind not in ("application/json", BATCH_TYPE):
             raise Refused(415, "media type", f"The Content-Type must be application/json or {BATCH_TYPE}.")
@@ -118,7 +136,7 @@ class Intake:
         self._held -= getattr(request.state, "held", 0)
 
     async def _body(self, request: Request, most: int) -> bytes:
-        """The request's body, of which never more than ``most`` bytes are held, nor for longer than a while.
+        """Return the request's body, of which never more than ``most`` bytes are held, nor for longer than a while.
 
         All bodies together have a limit too: many senders, each within its own, must not fill the memory.
         """
@@ -145,6 +163,8 @@ class Intake:
     def _packed(self, data: bytes) -> tuple[bytes, list[bytes]]:
         try:
             return unpack_batch(data, self.study_id)
+        except OtherStudy:
+            raise self._another_study() from None
         except InvalidReports as error:
             raise Refused(422, "invalid batch", str(error)) from None
 
@@ -166,7 +186,7 @@ class Intake:
             raise Refused(422, "invalid report", str(error)) from None
 
     def _another_study(self) -> Refused:
-        return Refused(422, "another study", f"The report must be for the study {self.study_id}.")
+        return Refused(404, "another study", f"This collector has another study: {self.study_id}.")
 
 
 def _distinct(batch: Batch) -> Batch:

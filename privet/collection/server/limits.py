@@ -1,4 +1,4 @@
-"""How much one address may ask in a second; addresses live in memory only, and are never written anywhere."""
+"""A limit on the requests of one address; addresses live in memory only, and are never written anywhere."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ _MOST_ADDRESSES = 100_000
 
 
 class RateLimit:
-    """A bucket of ``burst`` requests for each address, refilled at ``rate`` a second; a rate of 0 limits nothing."""
+    """A bucket of requests for each address.
+
+    Args:
+        rate: Requests that are put back into a bucket in a second; 0 limits nothing.
+        burst: Requests in a full bucket.
+        clock: The time in seconds.
+    """
 
     def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, address: str) -> float:
-        """0 if a request may go on, otherwise the seconds until the next one may."""
+        """Return 0 if a request may go on, otherwise the seconds until the next one may."""
         if self._rate <= 0:
             return 0.0
         now = self._clock()

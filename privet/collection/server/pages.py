@@ -31,7 +31,7 @@ _HEADERS = {
 
 
 def add_pages(app: FastAPI, limited: Callable[[Route], Route]) -> None:
-    """GET / for participants, /operator for the operator, and the files that they load."""
+    """Add the routes / for participants, /operator for the operator, and those of the files that they load."""
     shipped = {entry.name: entry for entry in (files("privet.collection.server") / "web").iterdir() if entry.is_file()}
 
     def page(name: str) -> Response:

@@ -14,29 +14,29 @@ HEAD_BYTES = 1 << 16
 
 
 class ImpatientProtocol(HttpToolsProtocol):
-    """Closes a connection whose request line and headers are not there in time, or are longer than any real ones."""
+    """A connection that is closed if its request's head is not there in time, or is longer than any real one."""
 
     _alarm: asyncio.TimerHandle | None = None
     _head = 0
 
     def connection_made(self, transport: Any) -> None:
-        """The clock of the first head starts."""
+        """Start the clock of the first head."""
         super().connection_made(transport)
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """No head is expected any more."""
+        """Stop the clock: no head is expected any more."""
         self._stop()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
-        """The clock of the next head starts; between requests uvicorn's keep-alive timeout holds."""
+        """Start the clock of the next head; between requests uvicorn's keep-alive timeout holds."""
         if self._alarm is None:
             self._expect_head()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """The head is there; the body has a clock of its own."""
+        """Stop the clock: the head is there, and the body has a clock of its own."""
         self._stop()
         super().on_headers_complete()
 

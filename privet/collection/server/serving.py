@@ -1,4 +1,4 @@
-"""``privet study serve``: the collector under uvicorn, which writes no access log."""
+"""The collector under uvicorn, which writes no access log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ __all__ = ["serve"]
 
 
 def serve(folder: StudyFolder, host: str, port: int, limits: Limits) -> None:
-    """Serve a study until Ctrl-C or SIGTERM."""
+    """Serve a study until Ctrl-C or SIGTERM.
+
+    Args:
+        folder: The study's directory.
+        host: The address to listen on.
+        port: The port to listen on.
+        limits: The most that is taken.
+    """
     store = folder.store()
     app = create_app(store, folder.tokens, folder.operator_key, limits)
     try:

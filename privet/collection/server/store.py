@@ -1,4 +1,4 @@
-"""Where reports are kept: SQLite in WAL mode by default, PostgreSQL by URL.
+"""A study's reports in a database: SQLite in WAL mode by default, PostgreSQL by URL.
 
 A report is acknowledged only after the transaction that holds it is on disk, and a node has one report for ever: the
 primary key (study, node) is what makes submission idempotent, whatever crashes in between.
@@ -40,7 +40,7 @@ class StudyClosed(PrivetError):
 
 
 def engine_for(place: str | Path) -> sa.Engine:
-    """An engine for a file (SQLite) or a PostgreSQL URL."""
+    """Return an engine for a file (SQLite) or a PostgreSQL URL."""
     text = str(place)
     if "://" not in text:
         options: dict[str, Any] = {"poolclass": StaticPool} if text == ":memory:" else {}
@@ -69,7 +69,12 @@ def _prepare_sqlite(connection: Any, _: object) -> None:
 
 
 class Store:
-    """The reports of one study. Safe to use from several threads and, with PostgreSQL, from several processes."""
+    """The reports of one study. Safe to use from several threads and, with PostgreSQL, from several processes.
+
+    Args:
+        engine: The database.
+        study: The study; a database may hold several.
+    """
 
     def __init__(self, engine: sa.Engine, study: Study) -> None:
         self.study = study
@@ -82,7 +87,7 @@ class Store:
 
     @classmethod
     def open(cls, place: str | Path, study: Study) -> Store:
-        """The store in a file or at a URL; it is made if it is not there."""
+        """Open the store in a file or at a URL; it is made if it is not there."""
         return cls(engine_for(place), study)
 
     def insert(self, nodes: Sequence[int], bodies: Sequence[bytes], now: float | None = None) -> list[Outcome]:
@@ -115,16 +120,16 @@ class Store:
         return self.study.release.wire.unpack([node for node, _ in rows], [bytes(body) for _, body in rows])
 
     def count(self) -> int:
-        """How many nodes have reported."""
+        """Count the nodes that have reported."""
         return self._scalar(sa.select(sa.func.count()).where(REPORTS.c.study == self._number))
 
     def conflicts(self) -> int:
-        """How many different second reports were refused."""
+        """Count the different second reports that were refused."""
         total = sa.func.coalesce(sa.func.sum(CONFLICTS.c.count), 0)
         return self._scalar(sa.select(total).where(CONFLICTS.c.study == self._number))
 
     def timeline(self) -> list[tuple[int, int]]:
-        """Reports by the minute in which they came (seconds since 1970)."""
+        """Count reports by the minute in which they came (seconds since 1970)."""
         query = sa.select(REPORTS.c.minute, sa.func.count()).where(REPORTS.c.study == self._number)
         with self._connection() as connection:
             rows = connection.execute(query.group_by(REPORTS.c.minute).order_by(REPORTS.c.minute)).all()
@@ -143,7 +148,7 @@ class Store:
             connection.execute(sa.text(sql), rows)
 
     def rejections(self) -> dict[str, int]:
-        """Refused submissions by reason."""
+        """Return the counts of refused submissions by reason."""
         query = sa.select(REJECTIONS.c.reason, REJECTIONS.c.count).where(REJECTIONS.c.study == self._number)
         with self._connection() as connection:
             return {reason: int(count) for reason, count in connection.execute(query.order_by(REJECTIONS.c.reason))}
@@ -155,7 +160,7 @@ class Store:
             connection.execute(sa.text(sql), {"study": self._number, "node": node, "serial": serial})
 
     def revoked(self) -> frozenset[tuple[int, int]]:
-        """The revoked (node, serial) pairs."""
+        """Return the revoked (node, serial) pairs."""
         query = sa.select(REVOKED.c.node, REVOKED.c.serial).where(REVOKED.c.study == self._number)
         with self._connection() as connection:
             return frozenset((int(node), int(serial)) for node, serial in connection.execute(query))
@@ -167,7 +172,7 @@ class Store:
             connection.execute(change.values(closed=int(time.time())))
 
     def is_closed(self) -> bool:
-        """Whether the operator closed the study."""
+        """Tell whether the operator closed the study."""
         query = sa.select(STUDIES.c.closed).where(STUDIES.c.number == self._number)
         with self._connection() as connection:
             return connection.execute(query).scalar() is not None
@@ -178,7 +183,7 @@ class Store:
             connection.execute(sa.insert(MODELS).values(study=self._number, document=json.dumps(document)))
 
     def models(self) -> list[dict[str, Any]]:
-        """The trained models, oldest first."""
+        """Return the trained models, oldest first."""
         query = sa.select(MODELS.c.document).where(MODELS.c.study == self._number).order_by(MODELS.c.number)
         with self._connection() as connection:
             return [json.loads(document) for document in connection.execute(query).scalars()]
@@ -189,13 +194,13 @@ class Store:
 
     @contextmanager
     def _connection(self, *, write: bool = False) -> Iterator[sa.Connection]:
-        """A connection, in a transaction that is committed if ``write``."""
+        """Yield a connection, in a transaction that is committed if ``write``."""
         with self._told(), self._engine.begin() if write else self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """What the database has to say, in one sentence and without a report's bytes."""
+        """Turn the database's errors into one sentence without a report's bytes."""
         try:
             yield
         except sa.exc.SQLAlchemyError as error:

@@ -1,4 +1,4 @@
-"""Many requests, one transaction: reports that arrive while the last commit runs are stored by the next one."""
+"""One transaction for many requests: reports that arrive while the last commit runs are stored by the next one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LARGEST_GROUP = 20_000
 
 
 class Busy(Exception):
-    """More reports wait for the disk than memory should hold; ask again later."""
+    """The refusal of more reports than should wait in memory for the disk; ask again later."""
 
 
 @dataclass(eq=False)
@@ -30,7 +30,11 @@ class _Pending:
 
 
 class GroupWriter:
-    """Validates and stores reports in groups; a caller hears of its own once they are on disk."""
+    """A writer that validates and stores reports in groups; a caller hears of its own once they are on disk.
+
+    Args:
+        store: Where reports are kept.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -41,7 +45,7 @@ class GroupWriter:
         self.rejected: Counter[str] = Counter()
 
     async def submit(self, nodes: Sequence[int], bodies: Sequence[bytes]) -> list[Outcome | InvalidReports]:
-        """What became of each report; nothing of an invalid one is stored."""
+        """Store reports, and return what became of each; nothing of an invalid one is stored."""
         if self._count + len(nodes) > MOST_PENDING:
             raise Busy
         done: asyncio.Future[list[Outcome | InvalidReports]] = asyncio.get_running_loop().create_future()

@@ -57,7 +57,7 @@ def test_it_tries_again_with_the_same_bytes(scripted, study):
 def test_it_tells_why_a_report_was_refused(scripted, study):
     url, script, _, _ = scripted
     script += [409]
-    with pytest.raises(NotDelivered, match=r"Got 409 \(No\.\)"):
+    with pytest.raises(NotDelivered, match=r"refused the report: No \(status 409\)\."):
         Collector(url).send(Reply(study, b"body"), "token")
 
 
@@ -66,7 +66,7 @@ def test_only_the_collector_s_own_words_are_an_acknowledgement(scripted, study, 
     url, script, _, bodies = scripted
     script += [201]
     bodies += [page]
-    with pytest.raises(NotDelivered, match="Got 201"):
+    with pytest.raises(NotDelivered, match="status 201"):
         Collector(url).send(Reply(study, b"body"), "token")
 
 
@@ -89,7 +89,7 @@ def test_it_follows_no_redirection(scripted, study):
 
 
 def test_it_gives_up_in_one_sentence(study):
-    with pytest.raises(NotDelivered, match="after 3 attempts instead; nothing was made yet"):
+    with pytest.raises(NotDelivered, match=r"did not answer in 3 attempts .* Nothing was made yet\."):
         Collector("http://127.0.0.1:9", attempts=3, sleep=lambda _: None).manifest()
 
 
@@ -97,3 +97,19 @@ def test_it_gives_up_in_one_sentence(study):
 def test_other_addresses_are_refused(url):
     with pytest.raises(InvalidParameter, match="address"):
         Collector(url)
+
+
+def test_it_asks_whether_the_study_is_open_first(scripted):
+    url, script, seen, bodies = scripted
+    script += [200, 200, 200, 404]
+    bodies += [
+        b'{"open": true, "reason": ""}',
+        b'{"open": false, "reason": "It was \\u001b[2J closed."}',
+        b'{"open": 1}',
+    ]
+    assert Collector(url).why_closed() is None
+    assert Collector(url).why_closed() == "It was  [2J closed."
+    for _ in range(2):
+        with pytest.raises(NotDelivered, match="did not say whether the study is open"):
+            Collector(url).why_closed()
+    assert {path for path, *_ in seen} == {"/status"}

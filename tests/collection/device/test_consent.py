@@ -19,9 +19,10 @@ def test_words_and_numbers(study):
         "your class: the true one with 58% probability",
         "by at most 7.39",
         "Epsilon 2, delta 0",
-        "Spent so far: 2 of 10; after this study: 4.",
+        "Spent so far: 2 of 4; after this study: 4.",
         "that the user took part",
         "who is linked with whom, which the operator knows",
+        "classifies people who did not answer",
     ):
         assert expected in text
 
@@ -46,5 +47,15 @@ def test_lists_and_their_cost():
 def test_a_delta_is_told():
     gaussian = {"mechanism": "analytic-gaussian", "epsilon": 1.0, "delta": 1e-5}
     text = describe(make_study(features=gaussian), Ledger(":memory:"))
-    assert "delta 1e-05" in text
+    assert "Epsilon 2, delta 1e-05" in text
     assert "Delta spent so far: 0 of 0.001." in text
+
+
+def test_it_says_why_a_one_sided_list_counts_twice():
+    schema = Schema.numeric(2, low=0.0, high=1.0, classes=3, private_edges=True)
+    bare, bound = (make_study(schema=schema, neighbours={"epsilon": 3.0}, directory=each) for each in (None, "0" * 64))
+    assert "count twice: the study binds no list of participants" in describe(bare)
+    assert "count twice: this device was given no list" in describe(bound)
+    assert "lifetime budget: 8." in describe(bound)
+    assert "count twice" not in describe(bound, checked=True)
+    assert "lifetime budget: 5." in describe(bound, checked=True)

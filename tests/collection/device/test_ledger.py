@@ -1,5 +1,6 @@
 """The device's memory: nothing is lost, and nothing is spent twice, wherever it crashes."""
 
+import math
 import multiprocessing
 import os
 import sqlite3
@@ -8,7 +9,9 @@ import stat
 import pytest
 from simulated_studies import make_study
 
-from privet.collection.device.ledger import DEFAULT_LIMIT, Ledger, OtherNode, OverLimit, default_path
+from privet.collection.device.ledger import Ledger, NoRefund, OtherNode, OverLimit, default_path
+from privet.collection.study import DEFAULT_LIMIT
+from privet.data import Schema
 from privet.errors import InvalidData, InvalidParameter
 
 
@@ -23,7 +26,7 @@ def test_a_report_is_made_once(tmp_path, study):
     assert [ledger.reserve(study, 5, make) for _ in range(3)] == [b"body"] * 3
     assert Ledger(tmp_path / "ledger").reserve(study, 5, make) == b"body"
     assert len(made) == 1
-    assert ledger.spent == study.cost == 2.0
+    assert ledger.spent == study.cost() == 2.0
 
 
 def test_the_limit_holds_over_all_studies():
@@ -32,7 +35,7 @@ def test_the_limit_holds_over_all_studies():
     ledger.limit = 5.0
     for _ in range(2):
         ledger.reserve(make_study(), 5, lambda: b"")
-    with pytest.raises(OverLimit, match="at most 1, which is left of the lifetime limit 5"):
+    with pytest.raises(OverLimit, match="costs an epsilon of 2, and 1 is left of your lifetime limit 5"):
         ledger.reserve(make_study(), 5, lambda: pytest.fail("a report was made above the limit"))
     assert ledger.spent == 4.0
     assert len(ledger.entries()) == 2
@@ -91,10 +94,10 @@ def test_wherever_it_crashes_it_goes_on(tmp_path, study):
         process.join()
         ledger = Ledger(path)
         before = ledger.report(study, 5)
-        assert ledger.spent == (0.0 if before is None else study.cost)
+        assert ledger.spent == (0.0 if before is None else study.cost())
         body = ledger.reserve(study, 5, lambda: b"made again")
         assert body == (b"made again" if before is None else b"made by %d" % point)
-        assert ledger.spent == study.cost
+        assert ledger.spent == study.cost()
         if process.exitcode == 0:
             survived = point
             break
@@ -118,7 +121,7 @@ def test_processes_at_once_get_the_same_report(tmp_path, study):
     for process in processes:
         process.join()
     assert len(bodies) == 1
-    assert Ledger(tmp_path / "ledger").spent == study.cost
+    assert Ledger(tmp_path / "ledger").spent == study.cost()
 
 
 def test_it_is_its_owner_s_alone(tmp_path):
@@ -158,7 +161,7 @@ def test_deltas_have_a_lifetime_limit_of_their_own():
         gaussian = {"mechanism": "analytic-gaussian", "epsilon": 0.1, "delta": 1e-4}
         ledger.reserve(make_study(features=gaussian, labels=None), 5, lambda: b"")
     ledger.reserve(make_study(features={**gaussian, "delta": 9e-5}, labels=None), 5, lambda: b"")
-    with pytest.raises(OverLimit, match="delta must be at most"):
+    with pytest.raises(OverLimit, match="costs a delta of .*, and 1e-05 is left"):
         ledger.reserve(make_study(features=gaussian, labels=None), 5, lambda: b"")
     assert ledger.spent == pytest.approx(1.0)
 
@@ -198,3 +201,44 @@ def test_a_damaged_file_ends_in_one_sentence(tmp_path, study):
 def test_a_commit_survives_a_power_cut():
     mode = Ledger(":memory:")._rows("PRAGMA synchronous")[0][0]
     assert mode == 3, "EXTRA: the directory entry of the journal is on disk too"
+
+
+def test_a_report_that_never_left_is_refunded_with_the_reason(study):
+    ledger = Ledger(":memory:")
+    with pytest.raises(NoRefund, match="made no report"):
+        ledger.refund(study.id, "Nothing there.")
+    ledger.reserve(study, 5, lambda: b"first")
+    assert ledger.refund(study.id, "The study was closed.") == study.cost()
+    assert (ledger.spent, ledger.entries(), ledger.report(study, 5)) == (0.0, [], None)
+    (refund,) = ledger.refunds()
+    assert (refund.study, refund.cost, refund.reason) == (study.id, study.cost(), "The study was closed.")
+    assert ledger.reserve(study, 5, lambda: b"second") == b"second"
+
+
+def test_a_report_that_was_sent_is_not_refunded_whether_it_arrived_or_not(study):
+    ledger = Ledger(":memory:")
+    ledger.reserve(study, 5, lambda: b"")
+    ledger.sending(study.id)
+    with pytest.raises(NoRefund, match="somebody may have seen it"):
+        ledger.refund(study.id, "It was lost.")
+    assert ledger.spent == study.cost()
+    assert ledger.refunds() == []
+
+
+@pytest.mark.parametrize(
+    ("directory", "checked", "cost"), [(None, True, 8.0), ("0" * 64, False, 8.0), ("0" * 64, True, 5.0)]
+)
+def test_one_sided_lists_count_twice_unless_the_directory_was_checked(directory, checked, cost):
+    schema = Schema.numeric(2, low=0.0, high=1.0, classes=3, private_edges=True)
+    study = make_study(schema=schema, neighbours={"epsilon": 3.0, "one_sided": True}, directory=directory)
+    ledger = Ledger(":memory:")
+    ledger.limit = cost
+    ledger.reserve(study, 5, lambda: b"", checked=checked)
+    assert ledger.spent == cost
+
+
+def test_the_default_limit_is_one_that_still_protects():
+    """After it, a suspicion of 1 % is still less likely true than false; at 10 it is all but certain."""
+    sure = [1 / (1 + 99 * math.exp(-limit)) for limit in (DEFAULT_LIMIT, 10.0)]
+    assert sure[0] < 0.5 < 0.99 < sure[1]
+    assert Ledger(":memory:").limit == DEFAULT_LIMIT

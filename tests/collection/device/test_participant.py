@@ -10,8 +10,10 @@ import pytest
 from simulated_studies import make_study
 
 from privet.collection.device import participant as module
+from privet.collection.device.client import NotDelivered
 from privet.collection.device.ledger import Ledger, OtherNode, OverLimit
 from privet.collection.device.participant import Participant, PrivateAnswers, Refusal
+from privet.collection.directory import Directory
 from privet.data import Schema
 from privet.errors import InvalidData
 from privet.mechanisms import SeededBits
@@ -40,7 +42,7 @@ def test_every_repetition_is_the_same_even_if_the_answers_change(device, study):
             assert device.answer(study, 17, PrivateAnswers([9.0] * 6, label=label)) == first
     late = datetime(2031, 1, 1, tzinfo=UTC)
     assert device.answer(study, 17, ANSWERS, now=late) == first
-    assert device.ledger.spent == study.cost
+    assert device.ledger.spent == study.cost()
 
 
 def test_a_device_has_one_node_in_a_study(device, study):
@@ -53,14 +55,14 @@ def test_a_device_has_one_node_in_a_study(device, study):
 def test_it_refuses_a_manifest_with_another_id(device, study):
     assert device.check(study.canonical(), study.id.upper()) == study
     dearer = make_study(title=study.title, features={"mechanism": "multi-bit", "epsilon": 2.0})
-    with pytest.raises(Refusal, match=f"must be {study.id}"):
+    with pytest.raises(Refusal, match=f"you were invited to {study.id}"):
         device.check(dearer.canonical(), study.id)
 
 
 def test_it_refuses_more_than_its_owner_s_limit(device, study):
     device.ledger.limit = 1.5
     device.agree(study)
-    with pytest.raises(OverLimit, match=r"1\.5"):
+    with pytest.raises(OverLimit, match=r"lifetime limit 1\.5"):
         device.answer(study, 17, ANSWERS)
     assert device.ledger.spent == 0
 
@@ -68,7 +70,7 @@ def test_it_refuses_more_than_its_owner_s_limit(device, study):
 @pytest.mark.parametrize("moment", ["2019-12-31T23:59:59", "2029-12-31T00:00:00", "2035-01-01T00:00:00"])
 def test_it_refuses_a_study_that_is_not_open(device, study, moment):
     device.agree(study)
-    with pytest.raises(Refusal, match="must be open"):
+    with pytest.raises(Refusal, match="No report was made"):
         device.answer(study, 17, ANSWERS, now=datetime.fromisoformat(moment).replace(tzinfo=UTC))
     assert device.ledger.spent == 0
 
@@ -76,15 +78,15 @@ def test_it_refuses_a_study_that_is_not_open(device, study, moment):
 def test_it_refuses_a_range_that_was_not_shown(device, study):
     device.agree(study)
     wider = make_study(title=study.title, schema=Schema.numeric(6, low=0.0, high=200.0, classes=3))
-    with pytest.raises(Refusal, match=r"range of feature 0 must be \[0, 10\], as was shown. Got \[0, 200\]"):
+    with pytest.raises(Refusal, match=r"range of feature 0 is \[0, 200\], and you were shown \[0, 10\]"):
         device.answer(wider, 17, ANSWERS)
     more = make_study(title=study.title, schema=Schema.numeric(7, low=0.0, high=10.0, classes=3))
-    with pytest.raises(Refusal, match=r"must ask for 6 features, as was shown. Got 7"):
+    with pytest.raises(Refusal, match="asks for 7 features, and you were shown 6"):
         device.answer(more, 17, ANSWERS)
     dearer = make_study(title=study.title, labels={"epsilon": 3.0})
-    with pytest.raises(Refusal, match=r"epsilon must be 2, as was shown. Got 4"):
+    with pytest.raises(Refusal, match="costs an epsilon of 4, and you were shown 2"):
         device.answer(dearer, 17, ANSWERS)
-    with pytest.raises(Refusal, match="must be shown"):
+    with pytest.raises(Refusal, match="have not agreed"):
         device.answer(make_study(), 17, ANSWERS)
     assert device.ledger.spent == 0
 
@@ -99,6 +101,14 @@ def test_it_refuses_a_range_that_was_not_shown(device, study):
         (17, PrivateAnswers([10**400, 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "6 numbers"),
         (17, PrivateAnswers([1.0] * 6), "class below 3"),
         (17, PrivateAnswers([1.0] * 6, label=3), "class below 3"),
+        (17, PrivateAnswers([1.0] * 6, label=True), "class below 3"),
+        (17, PrivateAnswers([1.0] * 6, label=1.0), "class below 3"),
+        (17, PrivateAnswers([1.0] * 6, label=10**30), "class below 3"),
+        (17, PrivateAnswers([True] * 6, label=1), "6 numbers"),
+        (17, PrivateAnswers([np.True_] * 6, label=1), "6 numbers"),
+        (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[True]), "whole numbers below 500"),
+        (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[3.0]), "whole numbers below 500"),
+        (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[10**30]), "whole numbers below 500"),
     ],
 )
 def test_bad_answers_are_found_before_anything_is_spent(device, study, node, private, expected):
@@ -116,6 +126,7 @@ def test_categories_and_neighbours_are_checked_too(device):
         features={"mechanism": "sampled-response", "epsilon": 1.0, "sample": 1},
         neighbours={"epsilon": 4.0},
     )
+    device.ledger.limit = study.cost()
     device.agree(study)
     for private in (
         PrivateAnswers([2, 0]),
@@ -158,3 +169,48 @@ def test_a_device_needs_no_torch():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+class Recorder:
+    """A collector that remembers what the ledger said while it was being sent to."""
+
+    def __init__(self, device, fails=False):
+        self.device, self.fails, self.tried = device, fails, None
+
+    def send(self, reply, token):
+        self.tried = self.device.ledger.entries()[0].tried
+        if self.fails:
+            raise NotDelivered("No.")
+        return "stored"
+
+
+def test_a_report_counts_as_sent_before_its_first_byte_leaves(device, study):
+    device.agree(study)
+    reply = device.answer(study, 17, ANSWERS)
+    lost = Recorder(device, fails=True)
+    with pytest.raises(NotDelivered):
+        device.deliver(reply, lost, "token")
+    assert lost.tried is not None
+    assert device.ledger.entries()[0].sent is None
+    assert device.deliver(reply, Recorder(device), "token") == "stored"
+    assert device.ledger.entries()[0].sent is not None
+
+
+def test_a_directory_is_checked_before_it_makes_a_list_cheaper(device):
+    people = Directory(tuple(f"person {node}" for node in range(500)))
+    schema = Schema.numeric(6, low=0.0, high=10.0, classes=3, private_edges=True)
+    bound = make_study(schema=schema, neighbours={"epsilon": 1.0}, directory=people.digest)
+    device.agree(bound)
+    swapped = Directory((*people.names[1::-1], *people.names[2:]))
+    for wrong in (swapped, Directory(people.names[:-1])):
+        with pytest.raises(Refusal, match="not the one that the study binds"):
+            device.answer(bound, 17, ANSWERS, directory=wrong)
+    with pytest.raises(Refusal, match="binds no list"):
+        device.check_directory(make_study(schema=schema, neighbours={"epsilon": 1.0}), people)
+    assert device.ledger.spent == 0
+    device.answer(bound, 17, ANSWERS, directory=people)
+    assert device.ledger.spent == 3.0
+
+
+def test_answers_outside_their_range_are_named(study):
+    assert PrivateAnswers([-1.0, 10.0, 25, 1.0, 2.0, 3.0]).outside(study) == [(0, 0.0), (2, 10.0)]

@@ -146,7 +146,7 @@ def tampered(table: pa.Table, how: str) -> pa.Table:
         ("another column", "columns"),
         ("no column", "columns"),
         ("wider symbols", "columns"),
-        ("no manifest", "written by 'privet study export'"),
+        ("no manifest", "a study's exported answers"),
         ("respelled manifest", "canonical form"),
     ],
 )

@@ -44,7 +44,7 @@ def test_damage_is_told_in_one_sentence(folder, damage):
     with pytest.raises(InvalidData):
         StudyFolder.open(folder.path)
     (folder.path / damage).unlink()
-    with pytest.raises(InvalidData, match="privet study new"):
+    with pytest.raises(InvalidData, match="a study's directory"):
         StudyFolder.open(folder.path)
 
 

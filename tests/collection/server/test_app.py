@@ -177,3 +177,10 @@ def test_nothing_is_logged_of_a_report(service, capfd, caplog):
     out, error = capfd.readouterr()
     logged = [record for record in caplog.records if record.name.startswith(("privet", "uvicorn"))]
     assert (out, error, logged) == ("", "", [])
+
+
+def test_the_status_tells_a_device_before_it_makes_a_report(service):
+    assert service.client.get("/status").json() == {"study": service.study.id, "open": True, "reason": ""}
+    service.client.post("/operator/close", headers={"Authorization": f"Bearer {service.key}"})
+    closed = service.client.get("/status").json()
+    assert (closed["open"], closed["reason"]) == (False, "The study was closed by its operator.")

@@ -33,13 +33,13 @@ def test_a_bad_token_costs_its_own_row_only(service):
         ({"Authorization": "Bearer x"}, None, 401),
         ({"Authorization": "Basic abc"}, None, 401),
         ({"Content-Type": "text/plain"}, None, 415),
-        ({}, b"", 422),
-        ({}, b"x" * 32, 422),
+        ({}, b"", 404),
+        ({}, b"x" * 32, 404),
         ({}, b"x" * 10_000, 413),
         ({"Content-Type": "application/json"}, b"{", 422),
         ({"Content-Type": "application/json"}, b"[" * 100_000, 413),
         ({"Content-Type": "application/json"}, b"[" * 300, 422),
-        ({"Content-Type": "application/json"}, b'{"study": 1, "report": 2}', 422),
+        ({"Content-Type": "application/json"}, b'{"study": 1, "report": 2}', 404),
         ({"Content-Type": "application/json"}, b"\xff\xfe", 422),
     ],
 )
@@ -67,3 +67,14 @@ def test_all_bodies_together_have_a_limit(service, monkeypatch):
     assert service.batch(service.nodes[:5]).status_code == 503
     monkeypatch.undo()
     assert service.batch(service.nodes[:5]).status_code == 200
+
+
+def test_a_batch_for_another_study_is_not_found(service):
+    node = service.nodes[0]
+    assert service.batch([node], study="0" * 64).status_code == 404
+    report = service.study.release.wire.to_json(service.bodies[node])
+    entries = [{"token": service.tokens.issue(node), "report": report}]
+    answer = service.client.post("/reports/batch", json={"study": "0" * 64, "reports": entries})
+    assert answer.status_code == 404
+    assert service.study.id in answer.json()["error"]
+    assert service.store.count() == 0
