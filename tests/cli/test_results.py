@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from privet.evaluation.run import write_result
 from typer.testing import CliRunner
 
 from privet.cli import app, main
-from privet.evaluation.run import write_result
 from privet.privacy import Guarantee, Unit
 
 RESULT: dict[str, Any] = {

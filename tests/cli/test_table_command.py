@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from privet.cli.table_command import all_tables_command, print_tables, refuse_for_all, table_command
 
 from privet.cli import table_command as table_commands
-from privet.cli.table_command import all_tables_command, print_tables, refuse_for_all, table_command
 from privet.errors import InvalidParameter
 from privet.reproduction.catalogue import TABLES
 
