@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ __all__ = ["ClassFigures", "Comparison", "Figures", "Result", "SplitFacts", "Swe
 
 _RESULT = "a result of a run or a sweep"
 _NEEDED = ("system", "dataset", "task", "metric", "mean", "std", "values", "settings", "controls", "guarantee")
-_OF_LINE = ("part", "unit", "mechanism", "epsilon", "delta")
+_OF_LINE = {field.name for field in fields(LedgerLine)}
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class Result(Document):
                 figures=Figures.from_dict(found),
                 controls={key: Figures.from_dict(value, key) for key, value in found["controls"].items()},
                 guarantee=Guarantee.from_dict(found["guarantee"]),
-                ledger=tuple(LedgerLine(**{k: line[k] for k in _OF_LINE}) for line in found.get("ledger", ())),
+                ledger=tuple(_line(line) for line in found.get("ledger", ())),
                 mechanisms=tuple(found.get("mechanisms", ["unknown"])),
                 classes=tuple(ClassFigures.from_dict(row) for row in found.get("per_class", ())),
                 split=SplitFacts(**found["split"]) if "split" in found else None,
@@ -384,6 +384,10 @@ def with_interval(figures: Figures) -> str:
     """Return the mean, with its 95 % confidence interval if there are several seeds."""
     width = figures.half_width
     return f"{figures.mean:.1f}" + ("" if width is None else f" +- {width:.1f}")
+
+
+def _line(entry: Mapping[str, Any]) -> LedgerLine:
+    return LedgerLine(**{name: value for name, value in entry.items() if name in _OF_LINE})
 
 
 def _seeds(count: int) -> str:

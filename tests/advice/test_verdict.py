@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from privet.advice.plan import Gain, Pooled
 from privet.advice.verdict import answer, compared, pooled
 from privet.advice.worlds import World
-from privet.evaluation.verdict import confidence_margin
+from privet.evaluation.intervals import half_width
 
 OURS = [[70.0, 71.0, 72.0], [70.0, 75.0, 80.0], [70.5, 71.5, 72.6], [60.0, 60.0, 60.1]]
 THEIRS = [[68.0, 69.1, 70.0], [72.0, 70.0, 70.0], [70.0, 71.0, 72.0], [70.0, 70.0, 70.0]]
@@ -14,17 +15,17 @@ PLACES = [World("high", "weak")] * 4
 
 def test_a_gain_is_beyond_noise_and_large_enough() -> None:
     rows = compared(PLACES, OURS, THEIRS, worth=1.0)
-    assert [row["helps"] for row in rows] == [True, False, False, False]
-    assert [row["open"] for row in rows] == [False, True, False, False]
-    assert [row["gain"] > row["margin"] for row in rows] == [True, False, True, False]
-    assert compared(PLACES, OURS, THEIRS, worth=0.2)[2]["helps"]
+    assert [row.helps for row in rows] == [True, False, False, False]
+    assert [row.open for row in rows] == [False, True, False, False]
+    assert [row.gain > row.margin for row in rows] == [True, False, True, False]
+    assert compared(PLACES, OURS, THEIRS, worth=0.2)[2].helps
 
 
 def test_one_world_pools_to_itself() -> None:
     found = pooled(OURS[:1], THEIRS[:1])
     gains = np.subtract(OURS[0], THEIRS[0])
-    assert found["gain"] == pytest.approx(gains.mean())
-    assert found["margin"] == pytest.approx(confidence_margin(gains))
+    assert found.gain == pytest.approx(gains.mean())
+    assert found.margin == pytest.approx(half_width(gains))
 
 
 def test_the_pooled_interval_covers_as_often_as_it_says() -> None:
@@ -35,7 +36,7 @@ def test_the_pooled_interval_covers_as_often_as_it_says() -> None:
     hits = 0
     for _ in range(2000):
         found = pooled((offsets + spread * rng.normal(size=(3, 5))).tolist(), np.zeros((3, 5)).tolist())
-        hits += abs(found["gain"]) <= found["margin"]
+        hits += abs(found.gain) <= found.margin
     assert abs(hits / 2000 - 0.95) < 0.02
 
 
@@ -49,4 +50,5 @@ def test_the_pooled_interval_covers_as_often_as_it_says() -> None:
     ],
 )
 def test_answers(helps: list[bool], gain: float, words: str) -> None:
-    assert answer([{"helps": each} for each in helps], {"gain": gain, "margin": 0.5}, 1.0) == words
+    rows = [Gain("low", "weak", 0.0, 0.0, 0.0, 0.0, each, False) for each in helps]
+    assert answer(rows, Pooled(gain, 0.5), 1.0) == words

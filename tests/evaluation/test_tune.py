@@ -8,7 +8,7 @@ import pytest
 from privet.data import Graph, Schema
 from privet.errors import InvalidParameter
 from privet.evaluation.tune import tune
-from privet.systems import LPGNN, SYSTEMS
+from privet.systems import LPGNN, SYSTEMS, HeterPoisson
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +32,10 @@ def test_the_best_trial_is_chosen(graph: Graph, epsilon_labels: float | None) ->
 def test_test_labels_do_not_matter(graph: Graph) -> None:
     """The tuning split is its own: garbling the labels of its test nodes changes no trial."""
     pytest.importorskip("optuna")
-    from privet.evaluation.measure import seeded_split
+    from privet.evaluation.scoring import with_split
 
     labels = graph.labels.copy()
-    test = seeded_split(graph, 1000).split.test
+    test = with_split(Quick(), graph, 1000).split.test
     labels[test] = (labels[test] + 1) % 3
     system = Quick(epsilon_features=2.0)
     assert tune(system, graph, 2)[1] == tune(system, graph.replace(labels=labels), 2)[1]
@@ -53,5 +53,11 @@ def test_a_search_never_asks_devices_again(kind) -> None:
 
 def test_no_trials_are_refused(graph: Graph) -> None:
     pytest.importorskip("optuna")
-    with pytest.raises(InvalidParameter, match="--tune"):
+    with pytest.raises(InvalidParameter, match="at least 1"):
         tune(Quick(), graph, 0)
+
+
+def test_a_search_on_protected_data_is_refused(graph: Graph) -> None:
+    pytest.importorskip("optuna")
+    with pytest.raises(InvalidParameter, match="a local system"):
+        tune(HeterPoisson(noise_multiplier=1.0), graph, 1)

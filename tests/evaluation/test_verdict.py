@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from privet.evaluation.verdict import verdict
+from privet.evaluation.verdict import needless, verdict
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,9 @@ def test_one_sentence(private: list[float], control: list[float], beginning: str
 def test_pairing_counts() -> None:
     """The seeds differ more among each other than the two methods do within a seed."""
     assert verdict([60.0, 70.0, 80.0], [59.0, 68.9, 79.1]).startswith("The private features help")
+
+
+def test_less_data_that_does_as_well_is_named() -> None:
+    assert needless([80.0, 81.0, 80.5], [70.0, 71.0, 70.5], "label propagation", "the features") == ""
+    sentence = needless([70.0, 71.0, 70.5], [70.1, 71.2, 70.4], "label propagation", "the features")
+    assert sentence.endswith("the features need not be collected for this.")

@@ -11,15 +11,26 @@ from typing import Any
 import pytest
 
 from privet.errors import InvalidData, InvalidParameter
+from privet.evaluation import Result
 from privet.privacy import Guarantee, Unit
 from privet.reporting.report import _curves, build_report, read_results, write_report
+
+STRUCTURE = {
+    "short": "no info",
+    "title": "structure only (reports without information)",
+    "question": "the private features",
+}
 
 
 def figures(*values: float) -> dict[str, Any]:
     return {"mean": sum(values) / len(values), "std": 1.0, "values": list(values)}
 
 
-def result(epsilon: float = 1.0, **changes: Any) -> dict[str, Any]:
+def result(epsilon: float = 1.0, **changes: Any) -> Result:
+    return Result.from_dict(document(epsilon, **changes))
+
+
+def document(epsilon: float = 1.0, **changes: Any) -> dict[str, Any]:
     guarantee = Guarantee.local(
         Unit.FEATURES, epsilon, published_epsilon=0.5, unprotected=("the edges, which are public",)
     )
@@ -31,14 +42,24 @@ def result(epsilon: float = 1.0, **changes: Any) -> dict[str, Any]:
         "settings": {"hops": 4, "epsilon_features": epsilon, "epsilon_labels": None, "self_loops": False},
         "mechanisms": ["multi-bit"],
         **figures(80.0 + epsilon, 82.0, 81.0),
-        "controls": {"structure_only": figures(79.0, 79.5, 80.0), "features_only": figures(30.0, 31.0, 32.0)},
+        "controls": {
+            "structure_only": figures(79.0, 79.5, 80.0) | STRUCTURE,
+            "features_only": figures(30.0, 31.0, 32.0) | {"short": "no graph", "title": "features without the graph"},
+        },
         "per_class": [
             {"class": 0, "support": 20.0, "recall": 88.8, "std": 1.0, "controls": {"structure_only": 77.7}},
             {"class": 1, "support": 0.0, "recall": None, "std": 0.0, "controls": {"structure_only": None}},
         ],
         "guarantee": guarantee.to_dict(),
         "ledger": [
-            {"part": "features", "unit": "feature vector", "mechanism": "multi-bit", "epsilon": epsilon, "delta": 0.0}
+            {
+                "part": "features",
+                "unit": "feature vector",
+                "mechanism": "multi-bit",
+                "epsilon": epsilon,
+                "delta": 0.0,
+                "how": "a few features are drawn at random",
+            }
         ],
         "verdict": "The private features help: 1.5 +- 0.4 points above structure only.",
         "seconds": 12.3,
@@ -141,9 +162,9 @@ def test_it_is_accessible(whole: str) -> None:
 
 def test_the_same_input_gives_the_same_bytes(whole: str, tmp_path: Path) -> None:
     assert build_report([result(0.5), result(1.0), result(4.0)])[0] == whole
-    (tmp_path / "r.json").write_text(json.dumps(result()))
+    (tmp_path / "r.json").write_text(json.dumps(document()))
     for name in ("one", "two"):
-        write_report([tmp_path / "r.json"], tmp_path / f"{name}.html", tmp_path / name)
+        write_report(read_results([tmp_path / "r.json"]), tmp_path / f"{name}.html", tmp_path / name)
     written = sorted(path.name for path in (tmp_path / "one").iterdir())
     assert written == [f"{kind}-1-lpgnn-village.{end}" for kind in ("accuracy", "classes") for end in ("pdf", "svg")]
     assert all((tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes() for name in written)
@@ -161,10 +182,10 @@ def test_names_are_shown_and_not_obeyed() -> None:
 
 
 def test_older_results_without_classes_ledger_and_controls_are_shown() -> None:
-    bare = result(controls={}, **figures(80.0))
+    bare = document(controls={}, **figures(80.0))
     for name in ("per_class", "ledger", "verdict", "seconds", "peak_rss_mb", "version", "mechanisms"):
         del bare[name]
-    text = Page(build_report([bare])[0]).text
+    text = Page(build_report([Result.from_dict(bare)])[0]).text
     assert "does not say how its budget divides" in text
     assert "No controls were measured" in text
     assert "one seed" in text
@@ -172,18 +193,18 @@ def test_older_results_without_classes_ledger_and_controls_are_shown() -> None:
 
 
 def test_curves_join_results_that_differ_in_epsilon_only(tmp_path: Path) -> None:
-    other = result(2.0, settings={"hops": 16, "epsilon_features": 2.0})
+    other = document(2.0, settings={"hops": 16, "epsilon_features": 2.0})
     points = {
         "system": "lpgnn",
         "dataset": "village",
         "swept": "epsilon_features",
-        "points": [result(4.0), result(1.0)],
+        "points": [document(4.0), document(1.0)],
     }
     (tmp_path / "s.json").write_text(json.dumps(points))
     (tmp_path / "r.json").write_text(json.dumps(other))
     found = read_results([tmp_path / "s.json", tmp_path / "r.json"])
-    assert [one["guarantee"]["epsilon"] for one in found] == [4.0, 1.0, 2.0]
-    assert [[one["guarantee"]["epsilon"] for one in curve] for curve in _curves(found)] == [[1.0, 4.0]]
+    assert [one.guarantee.epsilon for one in found] == [4.0, 1.0, 2.0]
+    assert [[one.guarantee.epsilon for one in curve] for curve in _curves(found)] == [[1.0, 4.0]]
     _, drawn = build_report(found)
     assert [figure.name for figure in drawn if figure.name.startswith("tradeoff")] == ["tradeoff-1-lpgnn-village"]
 
@@ -191,17 +212,33 @@ def test_curves_join_results_that_differ_in_epsilon_only(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "content",
     ["", "{", "[]", "3", "{}", '{"points": []}', '{"points": [{}]}', '{"cells": []}']
-    + [json.dumps(result(**change)) for change in ({"guarantee": {}}, {"values": []}, {"mean": "x"}, {"controls": 3})],
+    + [
+        json.dumps(document(**change)) for change in ({"guarantee": {}}, {"values": []}, {"mean": "x"}, {"controls": 3})
+    ],
 )
 def test_files_that_are_no_results(content: str, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(content)
     with pytest.raises(InvalidData, match=r"r\.json") as found:
-        write_report([tmp_path / "r.json"], tmp_path / "out.html")
+        write_report(read_results([tmp_path / "r.json"]), tmp_path / "out.html")
     assert "\n" not in str(found.value)
     assert not (tmp_path / "out.html").exists()
 
 
 def test_a_figure_directory_that_is_a_file(tmp_path: Path) -> None:
-    (tmp_path / "r.json").write_text(json.dumps(result()))
+    (tmp_path / "r.json").write_text(json.dumps(document()))
     with pytest.raises(InvalidParameter, match="a directory"):
-        write_report([tmp_path / "r.json"], tmp_path / "out.html", tmp_path / "r.json")
+        write_report(read_results([tmp_path / "r.json"]), tmp_path / "out.html", tmp_path / "r.json")
+
+
+def test_results_of_equal_titles_can_be_told_apart() -> None:
+    other = {"hops": 16, "epsilon_features": 1.0, "epsilon_labels": None, "self_loops": False}
+    text = Page(build_report([result(), result(settings=other), result(settings=other), result(2.0)])[0]).text
+    assert "lpgnn on village (hops 4)" in text
+    assert "lpgnn on village (hops 16, number 2)" in text
+    assert "lpgnn on village (hops 16, number 3)" in text
+
+
+def test_a_users_path_is_not_shown() -> None:
+    page, _ = build_report([result(dataset="/home/somebody/village.npz")])
+    assert "somebody" not in page
+    assert "lpgnn on village.npz" in page

@@ -1,31 +1,36 @@
 from __future__ import annotations
 
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
 
 from privet.errors import InvalidData, InvalidParameter
+from privet.evaluation import Figures
 from privet.reporting import table_plot as plots
 from privet.reporting.table_plot import plot_table
+from privet.reproduction.table import Table, TableCell
 
 
-def row(panel: str, at: float | None, ours: float, control: float, paper: float | None = 80.0) -> dict:
-    figures = {"mean": ours, "std": 1.0, "values": [ours]}
-    controls = {"structure_only": {**figures, "mean": control}}
-    return {"panel": panel, "at": at, "paper": paper, "measured": figures, "controls": controls}
+def row(panel: str, at: float | None, ours: float, control: float, paper: float | None = 80.0, **more) -> TableCell:
+    controls = {"structure_only": Figures((control,), "no info", "structure only")}
+    place = {"series": "", "tick": ""} | more
+    return TableCell(panel, "x", paper, None, panel, at=at, measured=Figures((ours,)), controls=controls, **place)
 
 
-def table(*rows: dict) -> dict:
-    return {"title": "A table", "metric": "accuracy (%)", "axis": "epsilon", "cells": list(rows)}
+def table(*cells: TableCell) -> Table:
+    return Table(
+        name="t", title="A table", statement="", remark="", task="nodes", metric="accuracy (%)", axis="epsilon",
+        seeds=1, quick=False, percent=True, cells=cells, version="0.1.0",
+    )  # fmt: skip
 
 
 ROWS = (
     row("cora", 0.1, 80.0, 79.0),
     row("cora", 2.0, 84.0, 20.0, None),
     row("pubmed", 1.0, 70.0, 10.0),
-    {**row("lastfm", 1.0, 0.0, 0.0), "measured": None},
+    replace(row("lastfm", 1.0, 0.0, 0.0), measured=None),
 )
 
 
@@ -51,13 +56,13 @@ def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match=r"\.svg, \.pdf, \.png"):
         plot_table(table(*ROWS), tmp_path / "t.jpg")
     with pytest.raises(InvalidData, match="place on an axis"):
-        plot_table(table({**ROWS[0], "at": None}), tmp_path / "t.svg")
+        plot_table(table(replace(ROWS[0], at=None)), tmp_path / "t.svg")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_every_series_is_a_line_and_places_may_have_names(tmp_path: Path) -> None:
     cells = [
-        {**row("cora", at, 80.0 + at, 79.0), "series": series, "tick": tick}
+        row("cora", at, 80.0 + at, 79.0, series=series, tick=tick)
         for series in ("first line", "second line")
         for at, tick in ((0, "whole"), (1, "half"))
     ]
@@ -71,12 +76,8 @@ def test_every_series_is_a_line_and_places_may_have_names(tmp_path: Path) -> Non
 def test_a_series_has_its_own_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figure = Figure()
 
-    @contextmanager
-    def seen(*_):
-        yield figure
-
-    monkeypatch.setattr(plots, "figure_in", seen)
-    cells = [{**row("cora", at, 80.0, 79.0), "series": series} for series, at in (("a", 1), ("a", 2), ("b", 3))]
+    monkeypatch.setattr(plots, "write_figure", lambda draw, *_: draw(figure))
+    cells = [row("cora", at, 80.0, 79.0, series=series) for series, at in (("a", 1), ("a", 2), ("b", 3))]
     plot_table(table(*cells), tmp_path / "t.svg")
     drawn = {bars.get_label(): list(bars.lines[0].get_xdata()) for bars in figure.axes[0].containers}
     assert drawn == {"a": [1, 2], "b": [3]}

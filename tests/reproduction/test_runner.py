@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from privet.errors import InvalidParameter
-from privet.evaluation import tasks
 from privet.evaluation.cache import Store
-from privet.reproduction.catalogue import Cell, PublishedTable
-from privet.reproduction.runner import print_table, run_table
+from privet.reproduction.cells import Cell, PublishedTable
+from privet.reproduction.runner import figures_needed, run_table
+from privet.systems import LPGNN
 
 
 @pytest.fixture
@@ -24,79 +23,58 @@ def table(dataset: Path) -> PublishedTable:
 
 
 def test_a_table_is_measured_once_and_then_read(
-    table: PublishedTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    table: PublishedTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = run_table(table, None, 2, Store(tmp_path), show_progress=False)
-    rows = first["cells"]
-    assert rows[0]["guarantee"]["epsilon"] == 1.0
-    assert rows[1]["measured"]["mean"] < 99.9
-    assert rows[1]["difference"] < 0
-    assert rows[2]["measured"] is None
+    done: list[str] = []
+    first = run_table(table, None, 2, Store(tmp_path), progress=done.append)
+    assert len(done) == figures_needed(table, 2) == 2 * 2 * 5
+    cells = first.cells
+    assert cells[0].guarantee.epsilon == 1.0
+    assert cells[1].measured.mean < 99.9
+    assert cells[1].difference < 0
+    assert cells[2].measured is None
     # Reports without information are measured once for both budgets.
-    assert rows[0]["controls"]["structure_only"] == rows[1]["controls"]["structure_only"]
-    monkeypatch.setattr(tasks, "measure", lambda *_: pytest.fail("a finished figure was computed again"))
-    assert run_table(table, None, 2, Store(tmp_path), show_progress=False) == first
-    monkeypatch.setenv("COLUMNS", "300")
-    print_table(first)
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "not measured" in printed
-    assert "A remark." in printed
+    assert cells[0].controls["structure_only"] == cells[1].controls["structure_only"]
+    monkeypatch.setattr(LPGNN, "fit", lambda *_: pytest.fail("a finished figure was computed again"))
+    assert run_table(table, None, 2, Store(tmp_path)) == first
 
 
 def test_an_interrupted_table_goes_on(table: PublishedTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls, real = [], tasks.measure
+    calls, real = [], LPGNN.fit
 
-    def interrupted(*arguments):
+    def interrupted(*arguments, **options):
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return real(*arguments)
+        return real(*arguments, **options)
 
-    monkeypatch.setattr(tasks, "measure", interrupted)
+    monkeypatch.setattr(LPGNN, "fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_table(table, None, 1, Store(tmp_path), show_progress=False)
-    assert len(list(tmp_path.iterdir())) == 2
-    run_table(table, None, 1, Store(tmp_path), show_progress=False)
-    figures = 2 * 3 + 2  # private, label propagation and features only for each budget, two shared controls
-    assert len(calls) == 1 + figures
-
-
-def test_only_some_cells(table: PublishedTable, tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="lastfm"):
-        table.only(["cora", "lastfm"])
-    with pytest.raises(InvalidParameter, match="eps 1; eps 2"):
-        table.only(condition="eps 3")
-    assert [cell.label for cell in table.only(condition="eps 2").cells] == ["eps 2"]
-    assert len(table.only(condition="eps*").cells) == 3
-    only = run_table(table.only(["lastfm"]), None, 1, Store(tmp_path), show_progress=False)
-    assert [row["dataset"] for row in only["cells"]] == ["lastfm"]
+        run_table(table, None, 1, Store(tmp_path))
+    run_table(table, None, 1, Store(tmp_path))
+    # Of each budget its own and the features' figure; three controls do not depend on the budget.
+    assert len(list(tmp_path.iterdir())) == 2 * 2 + 3
+    assert len(calls) == 1 + 2 + 2  # trainings of the system: one was interrupted, two share no budget
 
 
 def test_controls_that_do_not_depend_on_a_setting_are_measured_once(dataset: Path, tmp_path: Path) -> None:
     quick = {"noise_multiplier": 2.0, "batch_size": 40, "epochs": 1.0, "hidden_channels": 8}
     cells = tuple(Cell(str(dataset), b, {"backbone": b, **quick}, None) for b in ("gin", "sage"))
-    result = run_table(
-        PublishedTable("t", "T", "heterpoisson", cells, task="node-level"),
-        None,
-        1,
-        Store(tmp_path),
-        show_progress=False,
-    )
-    assert [row["guarantee"]["model"] for row in result["cells"]] == ["central", "central"]
+    result = run_table(PublishedTable("t", "T", "heterpoisson", cells), None, 1, Store(tmp_path))
+    assert [cell.guarantee.model for cell in result.cells] == ["central", "central"]
     # The system itself with either noise and without depends on the backbone; the four others do not.
     assert len(list(tmp_path.iterdir())) == 2 * 3 + 4
 
 
-def test_a_table_may_ask_for_few_kinds_and_cells_for_another_protocol(dataset: Path, tmp_path: Path) -> None:
+def test_a_table_may_ask_for_few_columns_and_cells_for_another_protocol(dataset: Path, tmp_path: Path) -> None:
     cells = tuple(
         Cell(str(dataset), f"{rate:.0%}", {"hops": 1, "max_epochs": 3}, None, at=rate, protocol={"label_rate": rate})
         for rate in (0.02, 0.4)
     )
     alone = replace(cells[0], label="alone", at=1.0, controls=False)
-    cells = (*cells, alone)
-    table = PublishedTable("t", "T", "lpgnn", cells, statement="As said.", kinds=("private", "label_propagation"))
-    rows = run_table(table, None, 1, Store(tmp_path), show_progress=False)["cells"]
-    assert [list(row["controls"]) for row in rows] == [["label_propagation"], ["label_propagation"], []]
+    table = PublishedTable("t", "T", "lpgnn", (*cells, alone), statement="As said.", beside=("label_propagation",))
+    found = run_table(table, None, 1, Store(tmp_path)).cells
+    assert [list(cell.controls) for cell in found] == [["label_propagation"], ["label_propagation"], []]
     assert len(list(tmp_path.iterdir())) == 2 * 2
-    few, many = (row["controls"]["label_propagation"]["mean"] for row in rows[:2])
+    few, many = (cell.controls["label_propagation"].mean for cell in found[:2])
     assert few < many

@@ -5,12 +5,15 @@ import pytest
 
 from privet.data import Graph, group_columns, social_graph, split_nodes
 from privet.mechanisms import SeededBits
-from privet.systems import LPGNN, RGNN
+from privet.systems import GAP, LPGNN, RGNN, HeterPoisson, PrivateMLP, Solitude, bridge
 from privet.systems.controls import (
+    STRUCTURE_ONLY,
     collect_raw,
     features_only,
     label_propagation,
     non_private,
+    rival,
+    simulate,
     structure_only,
     without_information,
 )
@@ -65,7 +68,7 @@ def test_the_upper_bound_is_not_private_and_says_so(graph: Graph) -> None:
     assert fitted.score(graph.labels, graph.split.test) > 0.9
     raw = collect_raw(SYSTEM, graph, SeededBits(0))
     np.testing.assert_allclose(raw.estimate().dense(), graph.features.toarray())
-    assert (raw.public.labels[graph.split.test] == -1).all()
+    assert (raw.seen_labels()[graph.split.test] == -1).all()
 
 
 def test_raw_categories_are_one_hot(graph: Graph) -> None:
@@ -73,3 +76,47 @@ def test_raw_categories_are_one_hot(graph: Graph) -> None:
     codes = graph.features.toarray()
     np.testing.assert_allclose(raw[:, 1::2], codes)
     np.testing.assert_allclose(raw[:, ::2], 1 - codes)
+
+
+QUICK = {"batch_size": 40, "epochs": 1.0, "hidden_channels": 8}
+SYSTEMS = [
+    LPGNN(hops=1, max_epochs=5),
+    Solitude(epsilon_edges=6.0, max_epochs=5),
+    HeterPoisson(noise_multiplier=2.0, **QUICK),
+]
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_every_control_is_trained_and_repeats(system, graph: Graph) -> None:
+    controls = bridge.controls(system)
+    assert len({control.key for control in controls}) == len(controls)
+    for control in controls:
+        one, two = (control.trained(system, graph, 3).score(graph.labels, graph.split.test) for _ in range(2))
+        assert one == two
+        assert 0.1 < one <= 1
+        assert control.short
+        assert control.title
+    assert any(control.question for control in controls)
+
+
+def test_a_subject_leaves_out_what_does_not_matter() -> None:
+    one, two = (STRUCTURE_ONLY.subject(LPGNN(epsilon_features=budget)) for budget in (0.5, 4.0))
+    assert one == two
+
+
+def test_a_rival_trains_as_the_system_does() -> None:
+    control = rival(GAP, "GAP", "GAP with noise")
+    subject = control.subject(HeterPoisson(target_epsilon=4.0, multiplier=0.0, **QUICK))
+    assert isinstance(subject, GAP)
+    assert (subject.target_epsilon, subject.batch_size) == (4.0, 40)
+    assert control.key == "gap"
+    assert rival(PrivateMLP, "", "").key == "private_mlp"
+
+
+def test_a_system_is_no_control_of_itself() -> None:
+    assert "private_mlp" not in [control.key for control in bridge.controls(PrivateMLP(noise_multiplier=1.0))]
+
+
+def test_simulations_repeat(graph: Graph) -> None:
+    one, two = (simulate(SYSTEM, graph, 4).predict_proba() for _ in range(2))
+    assert (one == two).all()

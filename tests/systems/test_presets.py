@@ -1,31 +1,56 @@
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
-from privet.systems import presets
-from privet.systems.presets import condition_for, preset
+from privet.data import KNOWN, social_graph
+from privet.systems import bridge, presets
+from privet.systems.presets import advised, demonstrated, prepared, preset
 
 DOCUMENT = {
-    "default": {"hops": 2, "dropout": 0.5, "private_labels": {"hops": 3, "label_hops": 8}},
-    "cora": {"hops": 16, "private_labels": {"hops": 4}},
+    "conditions": {"private_labels": {"hops": 3, "label_hops": 8}},
+    "cora": {"hops": 16, "dropout": 0.5, "group_columns": 2, "private_labels": {"hops": 4}},
 }
 
 
-def test_datasets_refine_defaults_and_conditions_refine_both(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conditions_refine_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presets, "_document", lambda system: DOCUMENT)
-    assert preset("x", "unknown") == {"hops": 2, "dropout": 0.5}
     assert preset("x", "cora") == {"hops": 16, "dropout": 0.5}
     assert preset("x", "cora", "private_labels") == {"hops": 4, "dropout": 0.5, "label_hops": 8}
-    assert preset("x", "unknown", "private_labels") == {"hops": 3, "dropout": 0.5, "label_hops": 8}
+    assert preset("x", "pubmed", "private_labels") == {"hops": 3, "label_hops": 8}
+
+
+@pytest.mark.parametrize("dataset", ["unknown", "somewhere/cora", "/data/cora", "cora.npz", ""])
+def test_only_a_known_name_has_a_preset(dataset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presets, "_document", lambda system: DOCUMENT)
+    assert preset("x", dataset, "private_labels") == {}
+    graph = social_graph(60, classes=2, features=4, seed=0)
+    assert prepared(graph, "x", dataset) is graph
+    assert prepared(graph, "x", "cora").features.shape[1] == 2
 
 
 def test_a_system_without_a_file_has_no_preset() -> None:
     assert preset("nothing", "cora") == {}
+    assert advised("nothing") == ()
 
 
-def test_conditions() -> None:
-    assert condition_for("lpgnn", {}) is None
-    assert condition_for("lpgnn", {"epsilon_labels": 3.0}) == "private_labels"
-    assert condition_for("rgnn", {"epsilon_labels": 3.0}) is None
-    assert condition_for("rgnn", {"epsilon_labels": 1.0}) == "noisy_labels"
-    assert condition_for("privge", {"epsilon_labels": 1.0}) is None
+@pytest.mark.parametrize("name", bridge.systems())
+def test_files_name_known_datasets_and_fields(name: str) -> None:
+    known = {field.name for field in fields(bridge.find(name))} | presets._TRANSFORMS.keys()
+    document = presets._document(name)
+    assert set(document) <= {*KNOWN, "default", "conditions", "demo", "advice"}
+    for dataset in (*KNOWN, "default"):
+        section = document.get(dataset, {})
+        assert {key for key, value in section.items() if not isinstance(value, dict)} <= known
+    graph = social_graph(60, classes=2, features=4, seed=0)
+    for settings, _ in demonstrated(name, graph):
+        bridge.find(name)(**settings)
+
+
+def test_conditions_follow_from_settings() -> None:
+    assert bridge.preset_condition("lpgnn", {}) is None
+    assert bridge.preset_condition("lpgnn", {"epsilon_labels": 3.0}) == "private_labels"
+    assert bridge.preset_condition("rgnn", {"epsilon_labels": 3.0}) is None
+    assert bridge.preset_condition("rgnn", {"epsilon_labels": 1.0}) == "noisy_labels"
+    assert bridge.preset_condition("privge", {"epsilon_labels": 1.0}) is None

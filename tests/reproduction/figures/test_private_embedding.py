@@ -12,6 +12,7 @@ from privet.data import Graph, social_graph
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.mechanisms.analytic_gaussian import analytic_sigma
+from privet.reproduction.figures.precision import EMBEDDING, embedding_bound
 from privet.reproduction.figures.private_embedding import embeddings
 from privet.systems import GAP, HeterPoisson
 
@@ -35,7 +36,7 @@ def test_without_noise_the_aggregation_is_bounded(graph: Graph) -> None:
 def test_theorem_3_holds_of_an_easy_graph(epsilon: float) -> None:
     easy = social_graph(600, classes=4, homophily=0.95, features=40, feature_signal=1.0, seed=0)
     system = HeterPoisson(target_epsilon=epsilon, hidden_channels=16)
-    found = measure_precision("private_embedding", system, easy, seed=0)["test"]
+    found = EMBEDDING.measure(EMBEDDING.subject(system), easy, 0)
     bound = embedding_bound(epsilon, 600**-1.1, 4)
     assert found < bound + 3 * math.sqrt(0.25 / 120)  # 120 test nodes: three standard errors of a share
 

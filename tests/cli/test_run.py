@@ -1,4 +1,4 @@
-"""`privet run`, `privet table` and `privet sweep` as a user runs them."""
+"""`privet run`, `sweep` and `table` as a user runs them: in a process of its own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from privet.data import Graph, write_directory
+from privet.systems import LPGNN
 
 
 def privet(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -23,10 +26,12 @@ def test_run_on_the_users_own_data(system: str, dataset: Path, tmp_path: Path) -
     out = tmp_path / "result.json"
     group = ("--group-columns", "1") if system == "rgnn" else ()
     options = ("--dataset", str(dataset), "--seeds", "1", "--no-controls", "--out", str(out), "--json", *group)
-    result = privet("run", system, *options)
+    result = privet("run", system.upper(), *options)
     assert result.returncode == 0, result.stderr
     document = json.loads(result.stdout)
     assert document == json.loads(out.read_text())
+    assert document["dataset"] == "tiny.npz"  # not the path on the user's machine
+    assert document["std"] is None
     assert document["system"] == system
     assert (tmp_path / "result.privacy.yaml").exists()
 
@@ -53,6 +58,10 @@ def test_tuning_and_options(dataset: Path) -> None:
         (("run", "lpgnn", "--dataset", "nowhere.npz"), "nowhere.npz"),
         (("table", "lpgnn-9"), "lpgnn-3"),
         (("table", "lpgnn-3", "--only", "reddit"), "among cora"),
+        (("run", "lpgnn", "--dataset", "cora", "--epsilon", "1"), "takes --epsilon-features, --epsilon-labels"),
+        (("run", "gap", "--dataset", "cora"), "needs --epsilon"),
+        (("run", "lpgnn", "--dataset", "cora", "--hops", "1", "--set", "hops=2"), "given twice"),
+        (("sweep", "lpgnn", "--dataset", "cora", "--epsilon-features", "1"), "what the sweep changes"),
         (("sweep", "lpgnn", "--dataset", "cora", "--epsilon", "0,1"), "above 0"),
         (("table", "lpgnn-3", "--only", "cora", "--out", "/nowhere/t.json"), "existing directory"),
     ],
@@ -62,6 +71,23 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: tuple[str, ...], s
     assert result.returncode == 2
     assert sentence in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_a_stored_run_is_drawn_and_printed(dataset: Path, tmp_path: Path) -> None:
+    options = ("--dataset", str(dataset), "--seeds", "1", "--set", "max_epochs=3", "--store", str(tmp_path / "store"))
+    result = privet("run", "lpgnn", *options, "--plot", str(tmp_path / "figure.svg"))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("one seed") == 5
+    assert len(list((tmp_path / "store").iterdir())) == 5
+    assert "no info" in (tmp_path / "figure.svg").read_text()
+
+
+def test_a_directory_called_like_a_dataset_has_no_preset(graph: Graph, tmp_path: Path) -> None:
+    write_directory(graph.replace(split=None), tmp_path / "cora")
+    options = ("--dataset", str(tmp_path / "cora"), "--seeds", "1", "--no-controls", "--set", "max_epochs=2", "--json")
+    result = privet("run", "lpgnn", *options)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["settings"]["hops"] == LPGNN().hops != 16
 
 
 def test_a_sweep_on_the_users_own_data(dataset: Path, tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from privet.evaluation.run import write_result
 from typer.testing import CliRunner
 
 from privet.cli import app, main
+from privet.evaluation import Result
 from privet.privacy import Guarantee, Unit
 
 RESULT: dict[str, Any] = {
@@ -30,7 +30,7 @@ RESULT: dict[str, Any] = {
 
 @pytest.fixture
 def result(tmp_path: Path) -> Path:
-    write_result(RESULT, tmp_path / "result.json")
+    Result.from_dict(RESULT).save(tmp_path / "result.json")
     return tmp_path / "result.json"
 
 
@@ -41,15 +41,6 @@ def test_a_report_is_written_with_its_figures(result: Path) -> None:
     assert found.output == f"Wrote 1 result to {out}.\n"
     assert out.read_text().startswith("<!DOCTYPE html>")
     assert sorted(path.suffix for path in figures.iterdir()) == [".pdf", ".svg"]
-
-
-def test_a_statement_is_printed_from_every_source(result: Path) -> None:
-    sources = [result, result.with_name("result.privacy.yaml"), result.parent]
-    printed = [CliRunner().invoke(app, ["statement", str(source)]).output for source in sources]
-    assert printed[0].startswith("Privacy statement: lpgnn on village\n")
-    assert printed[0] == printed[1] == printed[2]
-    markdown = CliRunner().invoke(app, ["statement", str(result), "--markdown"]).output
-    assert markdown.startswith("# Privacy statement: lpgnn on village\n")
 
 
 @pytest.mark.parametrize(

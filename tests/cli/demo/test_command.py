@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from privet.cli.demo import run_demo
-from privet.errors import InvalidParameter
+from privet.cli.app import BadOption
+from privet.cli.demo.command import run_demo
 from privet.mechanisms import MECHANISMS
 from privet.systems import SYSTEMS
 
@@ -32,7 +32,7 @@ def test_the_demo_shows_every_mechanism_and_system_and_the_broken_claim(
 
 def test_a_directory_that_cannot_be_written_is_told_of_at_once(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidParameter, match="a directory"):
+    with pytest.raises(BadOption, match="a directory"):
         run_demo(nodes=300, seed=1, out=tmp_path / "file")
-    with pytest.raises(InvalidParameter, match="existing directory"):
+    with pytest.raises(BadOption, match="existing directory"):
         run_demo(nodes=300, seed=1, out=tmp_path / "no" / "where")

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from privet.evaluation.central import PRECISION_KINDS, embedding_bound, macro_precision, measure_precision
 
 from privet.data import Graph
 from privet.errors import InvalidParameter
+from privet.reproduction.figures.precision import BOUND, embedding_bound, macro_precision
+from privet.reproduction.papers.heterpoisson import PRECISION
 from privet.systems import HeterPoisson
 
 QUICK = HeterPoisson(target_epsilon=4.0, batch_size=40, epochs=1.0, hidden_channels=8, multiplier=0.0)
@@ -25,14 +26,14 @@ def test_theorem_3_gives_the_papers_printed_bounds() -> None:
     assert embedding_bound(0.0, 0.0, 4) == 0.25
 
 
-@pytest.mark.parametrize("kind", PRECISION_KINDS)
-def test_every_kind_has_a_precision(kind: str, graph: Graph) -> None:
-    found = measure_precision(kind, QUICK, graph, seed=1)["test"]
+@pytest.mark.parametrize("column", PRECISION.columns(QUICK), ids=lambda column: column.key)
+def test_every_column_has_a_precision(column, graph: Graph) -> None:
+    found = column.measure(column.subject(QUICK), graph.replace(split=None), 1)
     assert 0 < found <= 1
-    if kind == "embedding_bound":
+    if column is BOUND:
         assert found == pytest.approx(math.exp(4) / (2 + math.exp(4)), abs=1e-2)
 
 
 def test_the_bound_needs_an_epsilon(graph: Graph) -> None:
     with pytest.raises(InvalidParameter, match="target epsilon"):
-        measure_precision("embedding_bound", HeterPoisson(noise_multiplier=1.0), graph, seed=0)
+        BOUND.measure(HeterPoisson(noise_multiplier=1.0), graph, seed=0)

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privet.advice.candidates import SPLITS, candidates, without
+from privet.advice.topology import stated_topology
+from privet.advice.worlds import World
+from privet.data import Graph, Schema
+from privet.errors import InvalidParameter
+from privet.systems import LPGNN, RGNN
+
+SMALL = Schema.categorical([2, 2, 3], classes=2)
+PUBLIC = Graph.from_edges(np.empty((2, 0), dtype=np.int64), 20, schema=SMALL)
+
+
+@pytest.mark.parametrize("protect", SPLITS)
+@pytest.mark.parametrize("budget", [0.1, 1.0, 0.7])
+def test_no_candidate_spends_more_than_the_budget(protect: str, budget: float) -> None:
+    for each in candidates(protect, budget, SMALL):
+        shares = [each.with_share(protect, budget, share) for share in SPLITS[protect]]
+        ways = [way for options in without(each, protect, budget).values() for way in options]
+        for candidate in (*shares, *ways):
+            assert 0 <= sum(candidate.epsilons.values()) <= budget
+        assert sum(each.epsilons.values()) == pytest.approx(budget)
+        for candidate in shares:
+            assert candidate.system.guarantee(PUBLIC).epsilon == pytest.approx(budget)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.floats(0.05, 20.0), st.sampled_from(["features,labels", "features,edges"]))
+def test_rounding_does_not_exceed_the_budget(budget: float, protect: str) -> None:
+    first = candidates(protect, budget, SMALL)[0]
+    for share in SPLITS[protect]:
+        assert first.with_share(protect, budget, share).system.guarantee(PUBLIC).epsilon <= budget
+
+
+def test_a_control_gets_the_whole_budget() -> None:
+    best = candidates("features,labels", 2.0, SMALL)[0]
+    options = without(best, "features,labels", 2.0)
+    assert [way.epsilons for way in options["features"]] == [{"labels": 2.0}] * 2
+    assert [way.mechanism for way in options["features"]] == ["none"] * 2
+    solitude = candidates("features,edges", 8.0, SMALL)[0]
+    assert without(solitude, "features,edges", 8.0)["edges"][0].epsilons == {"features": 8.0}
+    assert without(candidates("features", 1.0, SMALL)[0], "features", 1.0)["features"][0].epsilons == {}
+
+
+def test_systems_of_categories_need_categories() -> None:
+    kinds = [{type(each.system) for each in candidates("features", 1.0, schema)} for schema in (SMALL, _numbers())]
+    assert RGNN in kinds[0]
+    assert RGNN not in kinds[1]
+    assert LPGNN in kinds[1]
+
+
+@pytest.mark.parametrize(("protect", "budget"), [("edges", 1.0), ("features,labels,edges", 1.0), ("features", -1.0)])
+def test_what_cannot_be_asked(protect: str, budget: float) -> None:
+    with pytest.raises(InvalidParameter):
+        candidates(protect, budget, SMALL)
+
+
+def test_reports_without_information_do_not_depend_on_the_features() -> None:
+    people = World("high", "strong").people(stated_topology(200, 6.0).graph, SMALL, 0)
+    other = people.replace(features=people.features[::-1].copy())
+    for way in without(candidates("features,labels", 2.0, SMALL)[0], "features,labels", 2.0)["features"]:
+        assert (way.trained(people, 0).probabilities == way.trained(other, 0).probabilities).all()
+
+
+def _numbers() -> Schema:
+    return Schema.numeric(3, 0.0, 1.0, classes=2)

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from privet.cli.app import BadOption
+from privet.cli.files import check_writable
+
+
+def test_what_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
+    check_writable(None, tmp_path / "result.json")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(BadOption, match="is a directory"):
+        check_writable(None, tmp_path)
+    with pytest.raises(BadOption, match="existing directory"):
+        check_writable(tmp_path / "no" / "result.json")

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from privet.cli.app import BadOption
+from privet.cli.options import field_name, parse_settings, settings_of
+from privet.systems import LPGNN, HeterPoisson, PrivGE, Solitude
+
+
+def test_options_are_the_systems_fields() -> None:
+    assert field_name(LPGNN, "hops") == "hops"
+    assert field_name(Solitude, "hops") == "feature_hops"
+    assert field_name(HeterPoisson, "epsilon") == "target_epsilon"
+    with pytest.raises(BadOption, match="takes --epsilon-features, --epsilon-labels, not --epsilon"):
+        field_name(LPGNN, "epsilon")
+    with pytest.raises(BadOption, match="privge has no setting for --hops"):
+        field_name(PrivGE, "hops")
+
+
+def test_nothing_is_given_twice() -> None:
+    assert settings_of(LPGNN, {"hops": 2}, ["dropout=0.5"]) == {"hops": 2, "dropout": 0.5}
+    for kind, options, other in (
+        (LPGNN, {"hops": 2}, ["hops=3"]),
+        (HeterPoisson, {"epsilon": 2.0}, ["target_epsilon=3"]),
+    ):
+        with pytest.raises(BadOption, match="given twice"):
+            settings_of(kind, options, other)
+
+
+@pytest.mark.parametrize("pair", ["hops", "=3", "a b=3", "hops="])
+def test_settings_are_pairs(pair: str) -> None:
+    with pytest.raises(BadOption, match="NAME=VALUE"):
+        parse_settings([pair])

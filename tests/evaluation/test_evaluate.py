@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from privet.data import Graph
+from privet.errors import InvalidParameter
+from privet.evaluation import Result, evaluate
+from privet.evaluation.cache import Store
+from privet.evaluation.evaluate import figures_needed, fingerprint
+from privet.systems import LPGNN, HeterPoisson, Solitude
+
+QUICK = LPGNN(hops=1, max_epochs=3)
+CENTRAL = HeterPoisson(noise_multiplier=2.0, batch_size=40, epochs=1.0, hidden_channels=8)
+KINDS = ["structure_only", "label_propagation", "features_only", "non_private"]
+
+
+@pytest.fixture(scope="module")
+def result(graph: Graph) -> Result:
+    done: list[str] = []
+    found = evaluate(QUICK, graph, 2, dataset="tiny", progress=done.append)
+    assert len(done) == figures_needed(QUICK, 2, True) == 10
+    return found
+
+
+def test_a_result_has_figures_controls_guarantee_and_verdict(result: Result) -> None:
+    assert list(result.controls) == KINDS
+    assert result.guarantee.epsilon == 1.0
+    assert result.peak_rss_mb > 50
+    assert len(result.values) == 2
+    assert [line.epsilon for line in result.ledger] == [1.0]
+    assert result.mechanisms == ("multi-bit",)
+    assert result.split.test == 60
+    assert "the private features" in result.verdict.lower()
+
+
+def test_classes_add_up_to_the_accuracy(result: Result) -> None:
+    assert [row.number for row in result.classes] == [0, 1, 2]
+    assert sum(row.support for row in result.classes) == 60
+    assert all(list(row.controls) == KINDS for row in result.classes)
+    recalls = [row.recall for row in result.classes]
+    assert max(recalls) >= result.mean >= min(recalls)
+
+
+def test_seeds_may_be_named_and_repeat(graph: Graph) -> None:
+    bare = graph.replace(split=None)
+    both = evaluate(QUICK, bare, 2, controls=False)
+    second = evaluate(QUICK, bare, [1], controls=False)
+    assert second.values == both.values[1:]
+    assert second.figures.std is None
+    assert both.controls == {}
+    assert both.verdict == ""
+    with pytest.raises(InvalidParameter, match="at least 1"):
+        evaluate(QUICK, bare, [])
+
+
+def test_equal_test_nodes_have_equal_digests(graph: Graph) -> None:
+    bare = graph.replace(split=None)
+    one, two = (evaluate(replace(QUICK, hops=hops), bare, 1, controls=False) for hops in (1, 2))
+    assert one.split == two.split
+    assert one.split != evaluate(QUICK, bare, [1], controls=False).split
+
+
+def test_what_the_store_has_is_not_measured_again(
+    graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = evaluate(QUICK, graph, 2, store=Store(tmp_path))
+    assert len(list(tmp_path.iterdir())) == 10
+    monkeypatch.setattr(LPGNN, "fit", lambda *_: pytest.fail("a finished figure was computed again"))
+    again = evaluate(QUICK, graph, 2, store=Store(tmp_path))
+    assert replace(again, peak_rss_mb=None) == replace(first, peak_rss_mb=None)
+
+
+def test_other_data_under_the_same_name_is_other_data(graph: Graph) -> None:
+    assert fingerprint(graph) == fingerprint(graph.replace(labels=graph.labels.copy()))
+    assert fingerprint(graph) != fingerprint(graph.replace(labels=(graph.labels + 1) % 3))
+    assert fingerprint(graph) != fingerprint(graph.replace(split=None))
+
+
+def test_a_schema_may_declare_the_edges_private(graph: Graph) -> None:
+    private = graph.replace(schema=replace(graph.schema, private_edges=True))
+    result = evaluate(Solitude(epsilon_edges=6.0, max_epochs=3), private, 1)
+    assert "private topology" in result.task
+    assert 0 < result.facts["expected_noise"] < result.facts["reported_pairs"]
+    assert {"noisy_graph", "lpgnn_noisy"} < set(result.controls)
+
+
+def test_a_central_run_states_its_guarantee_and_its_noise(graph: Graph) -> None:
+    result = evaluate(CENTRAL, graph.replace(split=None), 2)
+    assert result.guarantee.model == "central"
+    assert result.guarantee.delta == pytest.approx(graph.num_nodes**-1.1)
+    assert result.facts["noise_multiplier"] == 2.0
+    assert [line.epsilon for line in result.ledger] == [result.guarantee.epsilon]
+    assert "DP-SGD on an MLP" in result.verdict
+    assert np.isfinite(result.mean)
+
+
+def test_a_run_without_noise_is_no_private_run(graph: Graph) -> None:
+    with pytest.raises(InvalidParameter, match="above 0"):
+        evaluate(replace(CENTRAL, noise_multiplier=0.0), graph, 1)
