@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from privet.evaluation.tasks import TASKS
 
 from privet.data import KNOWN
 from privet.errors import InvalidParameter
