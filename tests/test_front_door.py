@@ -29,6 +29,18 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
+def without(*libraries: str) -> str:
+    """Code after which importing one of the libraries fails as if it were not installed."""
+    return f"""
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {libraries}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+"""
+
+
 def test_the_table_is_sorted_and_complete() -> None:
     names = list(privet._HOME)
     assert sorted(names) == names
@@ -66,43 +78,35 @@ def test_importing_every_system_does_not_import_torch_geometric() -> None:
 
 
 def test_a_device_imports_none_of_the_server_s_and_learner_s_libraries() -> None:
-    code = f"""
-import importlib, sys
-class Refuse:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {REFUSED}:
-            raise AssertionError(f"a device imported {{name}}")
-sys.meta_path.insert(0, Refuse())
-for name in {DEVICE}:
-    importlib.import_module(name)
-print("imported")
-"""
-    assert run(code) == "imported"
+    code = f"import importlib; [importlib.import_module(name) for name in {DEVICE}]; print('imported')"
+    assert run(without(*REFUSED) + code) == "imported"
 
 
 def test_a_name_whose_library_is_missing_says_which_extra_brings_it() -> None:
     code = """
-import sys
-sys.modules["torch"] = None
 import privet
 try:
     privet.LPGNN
 except ModuleNotFoundError as error:
     print(error)
 """
-    assert run(code) == "privet.LPGNN needs the extra 'learning': pip install 'privet[learning]'."
+    told = run(without("torch") + code)
+    assert told == "privet.LPGNN needs the extra 'learning': pip install 'privet[learning]'."
 
 
-def test_a_command_whose_library_is_missing_says_which_extra_brings_it() -> None:
-    for missing, command, extra in [
-        ("torch", ["run", "lpgnn", "--dataset", "x.npz"], "learning"),
-        ("sqlalchemy", ["study", "serve", "folder"], "collection"),
-    ]:
-        words = " ".join(["privet", *command[: 2 if command[0] == "study" else 1]])
-        code = f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['privet', *{command}]; import privet.cli; "
-        done = subprocess.run(
-            [sys.executable, "-c", code + "privet.cli.main()"], capture_output=True, text=True, check=False,
-            cwd=Path(__file__).parent.parent,
-        )  # fmt: skip
-        sentence = f"privet: {words} needs the extra '{extra}': pip install 'privet[{extra}]'.\n"
-        assert (done.returncode, done.stderr) == (2, sentence)
+@pytest.mark.parametrize(
+    ("missing", "command", "arguments", "extra"),
+    [
+        ("torch", ["run"], ["lpgnn", "--dataset", "x.npz"], "learning"),
+        ("sqlalchemy", ["study", "serve"], ["folder"], "collection"),
+    ],
+)
+def test_a_command_whose_library_is_missing_says_which_extra_brings_it(
+    missing: str, command: list[str], arguments: list[str], extra: str
+) -> None:
+    code = without(missing) + f"sys.argv = ['privet', *{command + arguments}]; import privet.cli; privet.cli.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent
+    )
+    sentence = f"privet: privet {' '.join(command)} needs the extra '{extra}': pip install 'privet[{extra}]'.\n"
+    assert (done.returncode, done.stderr) == (2, sentence)
