@@ -114,7 +114,7 @@ class NetworkSettings:
             raise InvalidParameter("num_layers", type(self).__name__, expected, self.num_layers)
         getattr(super(), "__post_init__", lambda: None)()  # the checks of whatever a system inherits beside this
 
-    def training(self, seed: int, direction: Literal["max", "min"], **more: Any) -> TrainingSettings:
+    def training(self, seed: int | None, direction: Literal["max", "min"], **more: Any) -> TrainingSettings:
         """Return the settings of the training loop.
 
         Args:

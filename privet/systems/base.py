@@ -15,6 +15,7 @@ from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.mechanisms import Bits, Mechanism, RandomizedResponse, SeededBits, SystemBits
 from privet.privacy import Guarantee, Unit
+from privet.privacy.guarantee import check_epsilon
 from privet.release import LocalRelease, PrivateData, Question
 from privet.release.asks.features import Features
 from privet.release.asks.label import Label
@@ -51,6 +52,12 @@ class LocalSystem(ABC):
     epsilon_features: float = 1.0
     epsilon_labels: float | None = None
     seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("epsilon_features", "epsilon_labels", "epsilon_edges"):
+            value = getattr(self, name, None)
+            if value is not None:
+                check_epsilon(value, type(self).__name__, name=name)
 
     @abstractmethod
     def feature_mechanism(self, population: Population) -> Mechanism:
@@ -140,7 +147,7 @@ class LocalSystem(ABC):
 
     @classmethod
     def decided_by(cls, release: LocalRelease) -> dict[str, Any]:
-        """Return the settings that a release decides: budgets, mechanisms, and the parameters of asks and mechanisms."""
+        """Return the settings that a release decides: budgets, mechanisms and the parameters of both."""
         known = {field.name for field in fields(cls)}
         decided: dict[str, Any] = {name: None for name in ("epsilon_labels", "epsilon_edges") if name in known}
         for question in release.questions:
@@ -197,7 +204,13 @@ class LocalSystem(ABC):
             expected = "with public edges, which the server sees"
             raise InvalidData(f"graph given to {owner}", expected, "a schema with private edges")
 
-    def _check_positive(self, **numbers: float) -> None:
-        for name, value in numbers.items():
-            if not value > 0:
-                raise InvalidParameter(name, type(self).__name__, "a number above 0", value)
+    def _check_least(self, **bounds: int) -> None:
+        for name, bound in bounds.items():
+            value = getattr(self, name)
+            if value is not None and value < bound:
+                raise InvalidParameter(name, type(self).__name__, f"an integer of at least {bound}", value)
+
+    def _check_positive(self, *names: str) -> None:
+        for name in names:
+            if not getattr(self, name) > 0:
+                raise InvalidParameter(name, type(self).__name__, "a number above 0", getattr(self, name))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from privet.data import Categories, Graph
 from privet.errors import InvalidData
+from privet.estimation.labels import report_loss
 from privet.graph import LazyFeatures, gcn_operator
 from privet.mechanisms import AffineFeatures, Bits, SeededBits
 from privet.models import MLP, TrainingSettings, seeded, train
@@ -169,13 +170,11 @@ def features_only(
     parts = [torch.from_numpy(part[chosen]) & (labels >= 0) for part in (collected.train, collected.validation)]
     classes = collected.schema.classes
     response = collected.label_response
-    transition = torch.eye(classes) if response is None else torch.from_numpy(response.transition).float()
     with seeded(seed):
         model = MLP(features.shape[1], hidden_channels, classes, dropout=0.5)
 
     def negative_likelihood(model: MLP, part: torch.Tensor) -> torch.Tensor:
-        chances = model(features)[part].softmax(dim=1) @ transition
-        return torch.nn.functional.nll_loss(chances.clamp_min(1e-12).log(), labels[part])
+        return report_loss(model(features)[part], labels[part], response)
 
     settings = TrainingSettings(
         max_epochs=max_epochs, learning_rate=0.01, weight_decay=1e-3, direction="min", patience=50, seed=seed

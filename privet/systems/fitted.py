@@ -72,7 +72,8 @@ class Fitted:
         return classes
 
     def score(self, labels: NDArray[np.int64], nodes: NDArray[np.bool_]) -> float:
-        """Return the accuracy on some nodes, for an evaluator who knows their labels."""
+        """Return the accuracy on those of some nodes that have a label, for an evaluator who knows it."""
+        nodes = nodes & (labels >= 0)
         return float((self.predict()[nodes] == labels[nodes]).mean())
 
     def save(self, path: str | os.PathLike[str], dataset: str = "a graph") -> None:

@@ -49,11 +49,12 @@ class HeterPoisson(CentralSystem):
     min(M, d_u - 1 - o_u)) with o_u the number of u's unprotected neighbours.
 
     Args:
-        multiplier: The paper's M, the expected number of other sub-graphs that a training node is in (default 1).
+        multiplier: The paper's M, the expected number of other sub-graphs that a training node is in; 0 (default)
+            takes unprotected neighbours only.
         backbone: "gin", "sage" or "gcn" (default "gin").
         setting: In the "transductive" setting (default) sub-graphs also contain the unprotected neighbours of their
             centre, which need no sampling; in the "inductive" one training does not know them.
-        gin_lambda: The extra weight of a centre's own features with "gin" (default 0).
+        gin_lambda: The extra weight of a centre's own features with "gin" (default 1).
         test_neighbours: The most unprotected neighbours that a prediction aggregates from; None is all of them
             (default 13). It never aggregates from a training node.
     """
@@ -66,10 +67,10 @@ class HeterPoisson(CentralSystem):
         "test_neighbours": [4, 13],
     }
     process_kind: ClassVar[type[Process]] = HeterogeneousPoisson
-    multiplier: float = 1.0
+    multiplier: float = 0.0
     backbone: Backbone = "gin"
     setting: Setting = "transductive"
-    gin_lambda: float = 0.0
+    gin_lambda: float = 1.0
     test_neighbours: int | None = 13
 
     def __post_init__(self) -> None:

@@ -107,7 +107,7 @@ class LinkTask:
         def score(model: LinkModel) -> float:
             return roc_auc(*model(whole, *held_out))
 
-        result = train(model, loss, score, system.training(progress))
+        result = train(model, loss, score, system.training(system.seed, "max", progress=progress))
         with torch.no_grad():
             embedding = model.encoder(whole).numpy()
         return LinkFitted(

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 from privet.data import Graph
 from privet.data.population import Population
-from privet.errors import InvalidParameter
 from privet.estimation.labels import (
     MajorityLabels,
     PosteriorLabels,
@@ -30,7 +29,17 @@ from privet.estimation.labels import (
 )
 from privet.graph import LazyFeatures, Operator, gcn_operator, kprop, mean_operator
 from privet.mechanisms import AnalyticGaussian, Laplace, Mechanism, MultiBit
-from privet.models import GNN, Backbone, Propagation, TrainingResult, TrainingSettings, accuracy, seeded, shared, train
+from privet.models import (
+    GNN,
+    NetworkSettings,
+    Propagation,
+    TrainingResult,
+    accuracy,
+    check_backbone,
+    seeded,
+    shared,
+    train,
+)
 from privet.systems.base import LocalSystem
 from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
@@ -45,13 +54,12 @@ LabelDenoising: TypeAlias = Literal["majority", "posterior"]
 _CHOICES = {
     "mechanism": FeatureMechanism,
     "aggregator": Aggregator,
-    "backbone": Backbone,
     "label_denoising": LabelDenoising,
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class LPGNN(LocalSystem):
+class LPGNN(NetworkSettings, LocalSystem):
     """KProp over ``hops``, then layers of a ``backbone``; the network of least loss on validation nodes is kept.
 
     ``delta`` is the analytic Gaussian mechanism's alone. The probabilities of ``networks`` that differ in their initial
@@ -64,6 +72,7 @@ class LPGNN(LocalSystem):
     """
 
     name: ClassVar[str] = "lpgnn"
+    least_layers: ClassVar[int] = 2
     search_space: ClassVar[dict[str, list[Any]]] = {
         "hops": [2, 4, 8, 16, 32],
         "self_loops": [False, True],
@@ -77,15 +86,8 @@ class LPGNN(LocalSystem):
     hops: int = 8
     aggregator: Aggregator = "gcn"
     self_loops: bool = False
-    backbone: Backbone = "gcn"
-    num_layers: int = 2
-    hidden_channels: int = 16
+    backbone: str = "gcn"
     batch_norm: bool = True
-    dropout: float = 0.0
-    learning_rate: float = 0.01
-    weight_decay: float = 0.001
-    max_epochs: int = 500
-    patience: int | None = 50
     networks: int = 1
     label_denoising: LabelDenoising = "posterior"
     label_hops: int = 8
@@ -93,16 +95,11 @@ class LPGNN(LocalSystem):
     validation_reports: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choices(self, _CHOICES)
-        for name, least in (("hops", 0), ("label_hops", 0), ("num_layers", 2), ("hidden_channels", 1), ("networks", 1)):
-            if getattr(self, name) < least:
-                raise InvalidParameter(name, "LPGNN", f"an integer of at least {least}", getattr(self, name))
-        if not 0 <= self.dropout < 1:
-            raise InvalidParameter("dropout", "LPGNN", "at least 0 and below 1", self.dropout)
-        self._check_positive(epsilon_features=self.epsilon_features, label_evidence=self.label_evidence)
-        if self.epsilon_labels is not None:
-            self._check_positive(epsilon_labels=self.epsilon_labels)
-        self._training()  # checks the rest
+        check_backbone(self.backbone, "LPGNN")
+        self._check_least(hops=0, label_hops=0, networks=1)
+        self._check_positive("label_evidence")
 
     def feature_mechanism(self, population: Population) -> Mechanism:
         """Return Algorithm 1's multi-bit mechanism, or one of those that the paper compares it with."""
@@ -165,7 +162,9 @@ class LPGNN(LocalSystem):
             loss = float(labels.validation_loss(model(x, operator)))
             return float(-next(epochs)) if nothing_held_out and math.isfinite(loss) else loss
 
-        result = train(network, lambda model: labels.loss(model(x, operator)), score, self._training(seed, progress))
+        result = train(
+            network, lambda model: labels.loss(model(x, operator)), score, self.training(seed, "min", progress=progress)
+        )
         return network, result
 
     def _seeds(self) -> list[int | None]:
@@ -176,17 +175,6 @@ class LPGNN(LocalSystem):
     def _aggregation(self, graph: Graph) -> Operator:
         make = gcn_operator if self.aggregator == "gcn" else mean_operator
         return make(graph, self_loops=self.self_loops)
-
-    def _training(self, seed: int | None = None, progress: bool = False) -> TrainingSettings:
-        return TrainingSettings(
-            max_epochs=self.max_epochs,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            direction="min",
-            patience=self.patience,
-            seed=seed,
-            progress=progress,
-        )
 
     def _supervision(self, collected: Collected) -> Supervision:
         seen, fit, choose = map(torch.from_numpy, collected.supervised("LPGNN"))
@@ -215,7 +203,7 @@ class KPropNetwork(nn.Module):
         hidden_channels: int,
         out_channels: int,
         *,
-        backbone: Backbone = "gcn",
+        backbone: str = "gcn",
         num_layers: int = 2,
         dropout: float = 0.0,
         batch_norm: bool = True,

@@ -17,16 +17,16 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
-from torch.nn.functional import nll_loss
 
 from privet.data import Links, Schema
 from privet.data.population import Population
 from privet.errors import InvalidParameter
+from privet.estimation.labels import report_loss
 from privet.graph import LazyFeatures, pagerank_operator, pagerank_series
 from privet.graph.operators import GraphLike, adjacency_of
 from privet.mechanisms import HDS, AffineFeatures, Laplace, Mechanism, MultiBit, Piecewise
 from privet.mechanisms.core.coordinates import CoordinateMechanism
-from privet.models import MLP, Activation, TrainingSettings, accuracy, seeded, train
+from privet.models import MLP, Activation, NetworkSettings, accuracy, seeded, train
 from privet.systems.base import LocalSystem
 from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
@@ -47,7 +47,7 @@ _MECHANISMS: dict[str, type[CoordinateMechanism]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivGE(LocalSystem):
+class PrivGE(NetworkSettings, LocalSystem):
     """HDS reports, a PageRank embedding with decay ``alpha`` and convolution coefficient ``r``, a network behind.
 
     ``sample`` is the paper's k (each mechanism's own best choice if None), ``weight_decay`` its l2, and
@@ -75,33 +75,24 @@ class PrivGE(LocalSystem):
     tolerance: float = 0.05
     scale: float = 1.0
     hidden_channels: int = 128
-    num_layers: int = 2
     activation: Activation = "relu"
     dropout: float = 0.5
     weight_decay: float = 0.0005
     batch_size: int | None = None
-    learning_rate: float = 0.01
     max_epochs: int = 200
     patience: int | None = 30
     folds: int = 3
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choices(self, {"mechanism": FeatureMechanism, "centring": Centring, "activation": Activation})
-        for name, low, high in (("alpha", 0.0, 1.0), ("tolerance", 0.0, 1.0)):
-            if not low < getattr(self, name) < high:
-                raise InvalidParameter(name, "PrivGE", f"a number in ({low:g}, {high:g})", getattr(self, name))
+        for name in ("alpha", "tolerance"):
+            if not 0 < getattr(self, name) < 1:
+                raise InvalidParameter(name, "PrivGE", "a number in (0, 1)", getattr(self, name))
         if not 0 <= self.r <= 1:
             raise InvalidParameter("r", "PrivGE", "a number in [0, 1]", self.r)
-        if not 0 <= self.dropout < 1:
-            raise InvalidParameter("dropout", "PrivGE", "at least 0 and below 1", self.dropout)
-        for name in ("sample", "hidden_channels", "num_layers", "batch_size", "folds"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InvalidParameter(name, "PrivGE", "an integer of at least 1", value)
-        self._check_positive(epsilon_features=self.epsilon_features, scale=self.scale)
-        if self.epsilon_labels is not None:
-            self._check_positive(epsilon_labels=self.epsilon_labels)
-        self.training()  # checks the rest
+        self._check_least(sample=1, batch_size=1, folds=1)
+        self._check_positive("scale")
 
     def feature_mechanism(self, population: Population) -> Mechanism:
         """HDS, or one of the mechanisms that the paper compares it with."""
@@ -124,20 +115,19 @@ class PrivGE(LocalSystem):
         z = z.planned(self.hidden_channels, self.max_epochs) if self.batch_size is None else z.materialise(dense=True)
         labels, fitted, held = map(torch.from_numpy, collected.supervised("PrivGE"))
         response = collected.label_response
-        transition = None if response is None else torch.from_numpy(response.transition).float()
         with seeded(self.seed):
             network = self.encoder(z.shape[1], collected.schema.classes)
 
         def loss(model: MLP) -> Tensor | Iterator[Tensor]:
             if self.batch_size is None:
-                return _cross_entropy(model(z)[fitted], labels[fitted], transition)
+                return report_loss(model(z)[fitted], labels[fitted], response)
             batches = torch.split(fitted[torch.randperm(len(fitted))], self.batch_size)
-            return (_cross_entropy(model(z.rows(batch)), labels[batch], transition) for batch in batches)
+            return (report_loss(model(z.rows(batch)), labels[batch], response) for batch in batches)
 
         def score(model: MLP) -> float:
             return accuracy(model(z)[held], labels[held])
 
-        result = train(network, loss, score, self.training(progress))
+        result = train(network, loss, score, self.training(self.seed, "max", progress=progress))
         with torch.no_grad():
             probabilities, hidden = network(z).softmax(1), network.embed(z)
         return self.fitted(
@@ -168,17 +158,6 @@ class PrivGE(LocalSystem):
             dropout=self.dropout,
         )
 
-    def training(self, progress: bool = False) -> TrainingSettings:
-        """How it is trained."""
-        return TrainingSettings(
-            max_epochs=self.max_epochs,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            patience=self.patience,
-            seed=self.seed,
-            progress=progress,
-        )
-
 
 def standardised(
     estimate: AffineFeatures, schema: Schema, scale: float = 1.0, centring: Centring = "mean"
@@ -206,10 +185,3 @@ def standardised(
     return LazyFeatures.from_affine(
         AffineFeatures(widened, np.append(units * factor, 1.0), np.append(offset * factor, scale))
     )
-
-
-def _cross_entropy(logits: Tensor, labels: Tensor, transition: Tensor | None) -> Tensor:
-    """The likelihood of what was seen: the class itself, or a report of it."""
-    if transition is None:
-        return nll_loss(logits.log_softmax(1), labels)
-    return nll_loss((logits.softmax(1) @ transition).clamp_min(1e-12).log(), labels)

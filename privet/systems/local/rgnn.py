@@ -24,11 +24,11 @@ from privet.estimation.frequencies import (
     reconstructed_features,
     reconstructed_labels,
 )
-from privet.estimation.labels import propagated_reports
+from privet.estimation.labels import propagated_reports, report_loss
 from privet.estimation.proportions import LabelProportions
 from privet.graph import Operator, gcn_operator, mean_operator, partition
 from privet.mechanisms import RandomizedResponse, SampledResponse
-from privet.models import GNN, Backbone, Propagation, TrainingSettings, accuracy, seeded, train
+from privet.models import GNN, NetworkSettings, Propagation, accuracy, check_backbone, seeded, train
 from privet.systems.base import LocalSystem
 from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
@@ -41,7 +41,7 @@ _FOLDS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class RGNN(LocalSystem):
+class RGNN(NetworkSettings, LocalSystem):
     """Reconstruct, then train ``backbone`` for ``max_epochs`` on cross-entropy + ``alpha`` x the proportions' KL.
 
     ``epsilon_features`` is the true budget of a report; each of the ``sample`` answers has
@@ -67,39 +67,31 @@ class RGNN(LocalSystem):
     sample: int = 10
     fill: Fill = "none"
     hops: int = 16
-    label_hops: int = 8
-    input_label_hops: int = 0
-    soft_labels: bool = False
+    label_hops: int = 2
+    input_label_hops: int = 8
+    soft_labels: bool = True
     standardise: bool = True
-    clusters: int = 32
+    clusters: int = 64
     alpha: float = 1.0
-    backbone: Backbone = "sage"
-    num_layers: int = 2
-    hidden_channels: int = 16
+    backbone: str = "sage"
     dropout: float = 0.5
-    learning_rate: float = 0.01
-    weight_decay: float = 0.001
+    weight_decay: float = 0.003
     max_grad_norm: float = 5.0
     max_epochs: int = 100
+    patience: int | None = None
     keep_best: bool = False
     validation_reports: bool = False
 
     def __post_init__(self) -> None:
-        check_choices(self, {"fill": Fill, "backbone": Backbone})
-        least = {"sample": 1, "hops": 0, "label_hops": 0, "input_label_hops": 0, "clusters": 1, "num_layers": 1}
-        for name, bound in {**least, "hidden_channels": 1}.items():
-            if getattr(self, name) < bound:
-                raise InvalidParameter(name, "RGNN", f"an integer of at least {bound}", getattr(self, name))
-        if not 0 <= self.dropout < 1:
-            raise InvalidParameter("dropout", "RGNN", "at least 0 and below 1", self.dropout)
+        super().__post_init__()
+        check_choices(self, {"fill": Fill})
+        check_backbone(self.backbone, "RGNN")
+        self._check_least(sample=1, hops=0, label_hops=0, input_label_hops=0, clusters=1)
+        self._check_positive("max_grad_norm")
         if not 0 <= self.alpha < float("inf"):
             raise InvalidParameter("alpha", "RGNN", "a finite number of at least 0", self.alpha)
         if self.keep_best and self.validation_reports:
             raise InvalidParameter("keep_best", "RGNN", "False where validation reports are trained on", True)
-        self._check_positive(epsilon_features=self.epsilon_features)
-        if self.epsilon_labels is not None:
-            self._check_positive(epsilon_labels=self.epsilon_labels)
-        self._training()  # checks the rest
 
     @property
     def epsilon_per_feature(self) -> float:
@@ -145,7 +137,12 @@ class RGNN(LocalSystem):
             fit = -(targets[nodes] * likelihood[nodes]).sum(1).mean()
             return fit if bags is None else fit + self.alpha * bags.loss(likelihood.exp())
 
-        result = train(network, loss, self._score(labels, x, operator), self._training(progress))
+        result = train(
+            network,
+            loss,
+            self._score(labels, x, operator),
+            self.training(self.seed, "min", progress=progress, max_grad_norm=self.max_grad_norm),
+        )
         with torch.no_grad():
             logits, embedding = network(x, operator), network.embed(x, operator)
         held = labels.validation
@@ -195,17 +192,6 @@ class RGNN(LocalSystem):
             raise InvalidData("nodes given to RGNN", "some of them for validation, to keep the best epoch", "none")
         return lambda network: labels.validation_loss(network(x, operator))
 
-    def _training(self, progress: bool = False) -> TrainingSettings:
-        return TrainingSettings(
-            max_epochs=self.max_epochs,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            direction="min",
-            max_grad_norm=self.max_grad_norm,
-            seed=self.seed,
-            progress=progress,
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class _Labels:
@@ -236,10 +222,7 @@ class _Labels:
 
     def validation_loss(self, logits: Tensor) -> Tensor:
         """-log (P T)[report], mean over validation nodes: the forward-corrected likelihood."""
-        chances = logits[self.validation].softmax(1)
-        if self.response is not None:
-            chances = chances @ torch.from_numpy(self.response.transition).to(chances.dtype)
-        return torch.nn.functional.nll_loss(chances.clamp(min=1e-12).log(), self.seen[self.validation])
+        return report_loss(logits[self.validation], self.seen[self.validation], self.response)
 
 
 def _standardised(x: Tensor, reference: Tensor) -> Tensor:

@@ -27,7 +27,7 @@ from privet.estimation.beliefs import Beliefs, propagate_beliefs
 from privet.estimation.structure import ReportedPairs, Symmetrise, closure_log_odds, estimated_degrees, noisy_graph
 from privet.graph import LazyFeatures, gcn_operator, kprop
 from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, MultiBit
-from privet.models import GNN, TrainingResult, TrainingSettings, accuracy, seeded, train
+from privet.models import GNN, NetworkSettings, TrainingResult, accuracy, seeded, train
 from privet.release import LocalRelease, Question
 from privet.release.asks.length import Length
 from privet.release.asks.neighbours import Neighbours
@@ -48,7 +48,7 @@ _CHOICES = {"calibration": Calibration, "symmetrise": Symmetrise, "backbone": So
 
 
 @dataclass(frozen=True, kw_only=True)
-class Solitude(LocalSystem):
+class Solitude(NetworkSettings, LocalSystem):
     """A network on a graph that was never seen; labels of training and validation nodes are public.
 
     ``epsilon_edges`` is the budget of one neighbour list bit (None: the topology is public, for upper bounds). With
@@ -81,24 +81,16 @@ class Solitude(LocalSystem):
     feature_hops: int = 8
     label_hops: int = 0
     backbone: SolitudeBackbone = "gcn"
-    num_layers: int = 2
-    hidden_channels: int = 16
     batch_norm: bool = True
     dropout: float = 0.5
-    learning_rate: float = 0.01
-    weight_decay: float = 0.001
-    max_epochs: int = 500
-    patience: int | None = 50
     max_entries: int = 1 << 23
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choices(self, _CHOICES)
-        for name, least in (("feature_hops", 0), ("label_hops", 0), ("num_layers", 1), ("hidden_channels", 1)):
-            if getattr(self, name) < least:
-                raise InvalidParameter(name, "Solitude", f"an integer of at least {least}", getattr(self, name))
-        for name in ("dropout", "degree_share"):
-            if not 0 <= getattr(self, name) < 1:
-                raise InvalidParameter(name, "Solitude", "at least 0 and below 1", getattr(self, name))
+        self._check_least(feature_hops=0, label_hops=0)
+        if not 0 <= self.degree_share < 1:
+            raise InvalidParameter("degree_share", "Solitude", "at least 0 and below 1", self.degree_share)
         for name in ("fidelity", "sparsity"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise InvalidParameter(name, "Solitude", "a finite number of at least 0", getattr(self, name))
@@ -107,15 +99,9 @@ class Solitude(LocalSystem):
         if self.one_sided and self.symmetrise == "directed":
             expected = "another than directed where each pair is reported once"
             raise InvalidParameter("symmetrise", "Solitude", expected, self.symmetrise)
+        self._check_positive("adjacency_learning_rate", "max_entries")
         if self.degrees == "reported":
-            self._check_positive(degree_share=self.degree_share)
-        self._check_positive(
-            epsilon_features=self.epsilon_features,
-            epsilon_edges=1.0 if self.epsilon_edges is None else self.epsilon_edges,
-            adjacency_learning_rate=self.adjacency_learning_rate,
-            max_entries=self.max_entries,
-        )
-        self._training()  # checks the rest
+            self._check_positive("degree_share")
 
     def feature_mechanism(self, population: Population) -> MultiBit:
         """Return the multi-bit mechanism."""
@@ -243,7 +229,7 @@ class Solitude(LocalSystem):
         def loss_on(nodes: Tensor, model: SolitudeNetwork) -> Tensor:
             return nn.functional.nll_loss(model(x)[nodes], labels[nodes])
 
-        settings = self._training(progress)
+        settings = self.training(self.seed, "min", progress=progress)
         graph = network.graph
         if graph is None:
             return train(network, partial(loss_on, fit), partial(loss_on, held), settings)
@@ -267,17 +253,6 @@ class Solitude(LocalSystem):
         ]
         return train(
             network, in_turn, partial(loss_on, held), replace(settings, optimizer=projected_adam), parameters=groups
-        )
-
-    def _training(self, progress: bool = False) -> TrainingSettings:
-        return TrainingSettings(
-            max_epochs=self.max_epochs,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            direction="min",
-            patience=self.patience,
-            seed=self.seed,
-            progress=progress,
         )
 
 

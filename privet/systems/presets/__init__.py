@@ -62,7 +62,7 @@ def _transformed(graph: Graph, section: Mapping[str, Any]) -> Graph:
 
 def _chosen(system: str, dataset: str, condition: str | None) -> dict[str, Any]:
     document = _document(system)
-    layers = [document.get("default", {})]
+    layers: list[dict[str, Any]] = []
     if dataset in KNOWN:
         own = document.get(dataset, {})
         layers += [own] if condition is None else [document.get("conditions", {}).get(condition, {}), own]
