@@ -9,6 +9,7 @@ from typing import Any
 from privet.auditing.account import CentralAccount, LocalAccount
 from privet.auditing.parameters import check_known
 from privet.data import Schema
+from privet.data.population import Population
 from privet.errors import InvalidParameter, PrivetError
 from privet.privacy.accounting.delta import default_delta
 from privet.release.central import CentralRelease
@@ -16,7 +17,7 @@ from privet.systems import CentralSystem, LocalSystem
 
 __all__ = ["account_central", "account_local", "account_system"]
 
-_SCHEMA = {"dimension": 2, "low": 0.0, "high": 1.0, "classes": 4}
+_PUBLIC = {"dimension": 2, "low": 0.0, "high": 1.0, "classes": 4, "num_nodes": 100}
 
 
 def account_system(kind: type[LocalSystem | CentralSystem], parameters: Mapping[str, Any]) -> LocalAccount:
@@ -79,15 +80,16 @@ def account_local(kind: type[LocalSystem], parameters: Mapping[str, Any]) -> Loc
 
     Args:
         kind: The system's class.
-        parameters: Its fields by name, and ``dimension``, ``low``, ``high`` and ``classes`` of a schema.
+        parameters: Its fields by name, and the population's ``dimension``, ``low``, ``high``, ``classes`` and
+            ``num_nodes``.
     """
-    shape = {key: parameters.get(key, default) for key, default in _SCHEMA.items()}
-    budgets = {key: value for key, value in parameters.items() if key not in _SCHEMA}
-    check_known(kind.name, budgets, [*(field.name for field in fields(kind)), *_SCHEMA])
+    public = {key: parameters.get(key, default) for key, default in _PUBLIC.items()}
+    budgets = {key: value for key, value in parameters.items() if key not in _PUBLIC}
+    check_known(kind.name, budgets, [*(field.name for field in fields(kind)), *_PUBLIC])
     system = kind(**budgets)
-    numeric = Schema.numeric(shape["dimension"], shape["low"], shape["high"], classes=shape["classes"])
+    numeric = Schema.numeric(public["dimension"], public["low"], public["high"], classes=public["classes"])
     try:
-        return LocalAccount(kind.name, system.guarantee(numeric))
+        return LocalAccount(kind.name, system.guarantee(Population(numeric, public["num_nodes"])))
     except PrivetError:
-        categorical = Schema.categorical([2] * shape["dimension"], classes=shape["classes"])
-        return LocalAccount(kind.name, system.guarantee(categorical))
+        categorical = Schema.categorical([2] * public["dimension"], classes=public["classes"])
+        return LocalAccount(kind.name, system.guarantee(Population(categorical, public["num_nodes"])))

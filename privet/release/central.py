@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from privet.errors import InvalidParameter
@@ -97,7 +97,7 @@ class CentralRelease:
     def lines(self) -> tuple[LedgerLine, ...]:
         """Return the ledger: one line, since steps compose as distributions of losses and not by adding."""
         guarantee = self.guarantee()
-        return () if guarantee is None else (replace(LedgerLine.of("training", self.mechanism, guarantee), how=_HOW),)
+        return () if guarantee is None else (LedgerLine.of("training", self.mechanism, guarantee, _HOW),)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

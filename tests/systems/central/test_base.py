@@ -26,7 +26,7 @@ from privet.systems.central.private_mlp import PrivateMLP
 from privet.systems.central.smoothed_mlp import SmoothedMLP
 
 ALARM = 1e-6
-SYSTEMS = [HeterPoisson, PrivateMLP, SmoothedMLP]
+TRIED = [HeterPoisson, PrivateMLP, SmoothedMLP]
 
 CENTRAL = {name: kind for name, kind in SYSTEMS.items() if kind.model == "central"}
 
@@ -118,7 +118,7 @@ def test_the_realised_batch_size_does_not_matter() -> None:
     torch.testing.assert_close(2 * moves[0], moves[1])
 
 
-@pytest.mark.parametrize("kind", SYSTEMS)
+@pytest.mark.parametrize("kind", TRIED)
 def test_labels_outside_training_cannot_reach_fit(kind: type[CentralSystem], graph: Graph) -> None:
     hidden = graph.replace(labels=np.where(graph.split.train, graph.labels, (graph.labels + 1) % 3))
     one, other = small(kind).fit(graph), small(kind).fit(hidden)
@@ -127,7 +127,7 @@ def test_labels_outside_training_cannot_reach_fit(kind: type[CentralSystem], gra
     assert not np.array_equal(one.probabilities, small(kind).fit(trained).probabilities, equal_nan=True)
 
 
-@pytest.mark.parametrize("kind", SYSTEMS)
+@pytest.mark.parametrize("kind", TRIED)
 def test_a_seed_repeats_bit_for_bit_and_its_absence_does_not(kind: type[CentralSystem], graph: Graph) -> None:
     system = small(kind, noise_multiplier=1.0, **({"multiplier": 0.0} if kind is HeterPoisson else {}))
     first, second = system.fit(graph), system.fit(graph)
@@ -140,7 +140,7 @@ def test_a_seed_repeats_bit_for_bit_and_its_absence_does_not(kind: type[CentralS
     assert not np.array_equal(unseeded.fit(graph).probabilities, unseeded.fit(graph).probabilities, equal_nan=True)
 
 
-@pytest.mark.parametrize("kind", SYSTEMS)
+@pytest.mark.parametrize("kind", TRIED)
 def test_nothing_is_predicted_for_training_nodes(kind: type[CentralSystem], graph: Graph) -> None:
     fitted = small(kind).fit(graph)
     assert np.isnan(fitted.probabilities[graph.split.train]).all()
@@ -151,7 +151,7 @@ def test_nothing_is_predicted_for_training_nodes(kind: type[CentralSystem], grap
     assert fitted.lines == small(kind).release(graph).lines()
 
 
-@pytest.mark.parametrize("kind", SYSTEMS)
+@pytest.mark.parametrize("kind", TRIED)
 def test_nodes_in_no_part_are_not_read(kind: type[CentralSystem], graph: Graph) -> None:
     """A node that does not take part may have any features, labels and edges: no figure changes."""
     outside = graph.split.train & (np.arange(graph.num_nodes) % 3 == 0)
@@ -164,7 +164,7 @@ def test_nodes_in_no_part_are_not_read(kind: type[CentralSystem], graph: Graph) 
     assert np.array_equal(one, other, equal_nan=True)
 
 
-@pytest.mark.parametrize("kind", [*SYSTEMS, GAP, NDP])
+@pytest.mark.parametrize("kind", [*TRIED, GAP, NDP])
 def test_a_released_model_applies_to_another_graph(kind: type[CentralSystem], graph: Graph) -> None:
     """On the open part of its own graph it predicts what it predicted; on a graph of another width it is refused."""
     system = small(kind, **({"test_neighbours": None} if issubclass(kind, HeterPoisson) else {}))
@@ -180,7 +180,7 @@ def test_a_released_model_applies_to_another_graph(kind: type[CentralSystem], gr
         system.apply(fitted, graph.replace(features=None))
 
 
-@pytest.mark.parametrize("kind", SYSTEMS)
+@pytest.mark.parametrize("kind", TRIED)
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
@@ -206,7 +206,7 @@ def test_bad_parameters_in_one_sentence(kind: type[CentralSystem], changes: dict
         small(kind, **changes)
 
 
-@pytest.mark.parametrize("kind", SYSTEMS)
+@pytest.mark.parametrize("kind", TRIED)
 def test_batch_norm_is_refused_with_the_reason(kind: type[CentralSystem]) -> None:
     with pytest.raises(InvalidParameter, match="depend on all the others"):
         small(kind, batch_norm=True)
