@@ -30,6 +30,7 @@ class NDP(HeterPoisson):
     process_kind: ClassVar[type[Process]] = BoundedDegree
     baseline: ClassVar[str | None] = "NDP, the bounded-degree private GNN"
     baseline_short: ClassVar[str] = "NDP"
+    gin_lambda: float = 0.0
     max_degree: int = 5
 
     def __post_init__(self) -> None:
