@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.prompt import Confirm
 
 from privet.cli.app import app
@@ -132,9 +133,8 @@ def _ask(
 def _agrees(out: Console, question: str) -> bool:
     from privet.collection.device.participant import Refusal
 
-    out.print(question, markup=False, end=" ")
     try:
-        return Confirm.ask(console=out, default=False)
+        return Confirm.ask(escape(question), console=out, default=False)
     except EOFError:
         raise Refusal("There is nobody here to ask whether to take part; --yes agrees beforehand.") from None
 

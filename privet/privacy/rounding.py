@@ -13,10 +13,13 @@ _LARGEST = 700.0  # beyond it e^epsilon is no double any more
 def at_most(figure: float, digits: int = 4) -> str:
     """Write a figure with so many digits, and never less than it is.
 
-    >>> at_most(0.90191), at_most(2.0), at_most(0.00087912), at_most(700.0005)
-    ('0.902', '2', '0.0008792', '700.1')
+    What exceeds a short decimal by the last bits of a double is that decimal.
+
+    >>> at_most(0.90191), at_most(2.0), at_most(0.00087912), at_most(700.0005), at_most(0.1), at_most(1e-5)
+    ('0.902', '2', '0.0008792', '700.1', '0.1', '1e-05')
     """
-    rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(float(figure)))
+    exact = Decimal(float(figure))
+    rounded = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(exact - abs(exact) * Decimal("1e-15"))
     return f"{rounded.normalize():f}" if 1e-4 <= abs(rounded) < 10**6 else f"{float(rounded):g}"
 
 

@@ -61,8 +61,9 @@ _MEASURES = {
         "and what is public, and nothing else.",
         "floating_point": "Rounding cannot weaken the promise: a report is a symbol of a finite alphabet, drawn with "
         "integer weights whose ratios were checked exactly.",
-        "actors": "Each person trusts their own device; the server, and everybody who sees what it has, need not be "
-        "trusted.",
+        "actors": "Each person trusts their own device and the program on it: people who took part with the Python "
+        "client need not trust the operator, and people who used the page must trust that the server delivered an "
+        "honest page.",
         "release": "The reports are given out once, about data that do not change; nobody can ask further questions.",
         "scope": "The promise is about one collection; figures over several seeds and controls without privacy, which "
         "stand beside a result, would need more.",
@@ -84,7 +85,8 @@ _MEASURES = {
 
 _RANDOMNESS = {
     ("local", "simulation"): "A simulation draws from a seeded generator; a device draws from its operating system.",
-    ("local", "real"): "Every device drew from its operating system.",
+    ("local", "real"): "privet's own clients draw from the operating system (Python) or from the browser's "
+    "cryptographic source (page). The server cannot know what a device ran.",
     ("central", "simulation"): "A simulation draws from a seeded generator; a run without a seed draws from the "
     "operating system.",
     ("central", "real"): "The random numbers were drawn from the operating system.",

@@ -1,10 +1,12 @@
 """``privet participate`` against a live collector."""
 
 import json
+import time
 
 import pytest
 from simulated_studies import declaration, privet
 
+from privet.collection.device.ledger import Ledger
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port, start_collector
 
@@ -23,10 +25,14 @@ def test_from_a_declaration_to_an_export(tmp_path):
     answers = home / "me.json"
     answers.write_text(json.dumps({"features": [8, 12, 3, 1], "label": 1}))
     try:
-        refused = privet("participate", link, "--answers", answers, home=home, status=2, given="n\n")
+        refused = privet("participate", link, "--answers", answers, home=home, status=2, given="y\nn\n")
         assert "Nothing was" in refused
-        printed = privet("participate", link, "--answers", answers, home=home, given="y\n")
-        for expected in ("Hours of sleep", "lark, owl", "Spent so far: 2 of 10", "(stored)", "counts as 10"):
+        doubtful = privet("participate", link, "--answers", answers, "--yes", home=home, status=2)
+        assert "Cups of coffee is not a number from 0 to 10" in doubtful
+        assert "--clip" in doubtful
+        assert not json.loads(privet("ledger", "--json", home=home))["reports"]
+        printed = privet("participate", link, "--answers", answers, home=home, given="y\ny\n")
+        for expected in ("Hours of sleep", "lark, owl", "Spent so far: 2 of 4", "(stored)", "Let it count as 10?"):
             assert expected in printed
         again = privet("participate", link, "--answers", answers, home=home)
         assert "same one is sent again" in again
@@ -34,10 +40,10 @@ def test_from_a_declaration_to_an_export(tmp_path):
         sent = [line for line in (printed + again).splitlines() if line.startswith("What is sent: ")]
         assert len(set(sent)) == 1
         other = home / "another"
-        over = privet("participate", link, "--answers", answers, "--limit", 1, "--yes", home=other, status=2)
+        over = privet("participate", link, "--answers", answers, "--limit", 1, "--yes", "--clip", home=other, status=2)
         assert "limit 1" in over
         wrong = link.replace(folder.study.id, "0" * 64)
-        assert "must be 0000" in privet("participate", wrong, "--answers", answers, "--yes", home=other, status=2)
+        assert "invited to 0000" in privet("participate", wrong, "--answers", answers, "--yes", home=other, status=2)
     finally:
         server.terminate()
         server.communicate(timeout=20)
@@ -61,3 +67,33 @@ def test_mistakes_end_in_one_sentence(tmp_path):
         error = privet("participate", address, "--answers", tmp_path / "me.json", home=tmp_path, status=2)
         assert expected in error
         assert error.count("\n") == 1
+
+
+@pytest.fixture
+def collector(tmp_path):
+    """A live collector of a declared study: its folder and a participant's link."""
+    privet("study", "new", tmp_path / "study", *declaration(tmp_path), home=tmp_path)
+    folder, port = StudyFolder.open(tmp_path / "study"), free_port()
+    server = start_collector(folder, port)
+    (tmp_path / "me.json").write_text(json.dumps({"features": [8, 2, 3, 1], "label": 1}))
+    yield folder, f"http://127.0.0.1:{port}/#study={folder.study.id}&token={folder.tokens.issue(7)}"
+    server.terminate()
+    server.communicate(timeout=20)
+
+
+def test_a_closed_study_charges_nothing_and_a_report_that_never_left_is_refunded(collector, tmp_path):
+    folder, link = collector
+    ledger = Ledger(tmp_path / "ledger")
+    ledger.reserve(folder.study, 7, lambda: b"made and never sent")
+    store = folder.store()
+    store.close()
+    store.dispose()
+    time.sleep(1.5)  # the collector looks once a second
+    command = ["participate", link, "--answers", tmp_path / "me.json", "--yes"]
+    assert "nothing was spent" in privet(*command, home=tmp_path, status=2)
+    assert json.loads(privet("ledger", "--json", home=tmp_path))["spent"] == 0
+    refused = privet(*command, "--ledger", tmp_path / "ledger", home=tmp_path, status=2)
+    assert "never sent; it is destroyed, and 2 is refunded" in refused
+    shown = privet("ledger", "--ledger", tmp_path / "ledger", home=tmp_path)
+    assert "Refunded 2 for 'Habits'" in shown
+    assert "closed by its operator" in shown

@@ -1,6 +1,7 @@
 """``privet study`` as an operator runs it."""
 
 import csv
+import hashlib
 import socket
 import stat
 import subprocess
@@ -103,7 +104,7 @@ def test_a_missing_extra_is_named(made):
 def test_other_mistakes_end_in_one_sentence(made):
     home, folder, _ = made
     for arguments, expected in [
-        (["study", "status", home / "nowhere"], "privet study new"),
+        (["study", "status", home / "nowhere"], "a study's directory"),
         (["study", "revoke", folder.path, 20], "below 20"),
         (["study", "links", folder.path, "--url", "study.example.org"], "https://"),
         (["study", "export", folder.path, "--out", home / "no" / "where.parquet"], "existing directory"),
@@ -111,3 +112,33 @@ def test_other_mistakes_end_in_one_sentence(made):
         error = privet(*arguments, home=home, status=2)
         assert expected in error
         assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("missing", ["--purpose", "--operator"])
+def test_who_asks_and_why_must_be_said(tmp_path, missing):
+    options = declaration(tmp_path)
+    place = options.index(missing)
+    error = privet("study", "new", tmp_path / "study", *options[:place], *options[place + 2 :], home=tmp_path, status=2)
+    assert missing in error
+    assert not (tmp_path / "study").exists()
+
+
+def test_budgets_that_nobody_s_default_limit_allows_need_a_word(tmp_path):
+    options = [*declaration(tmp_path), "--epsilon-features", 3.5]
+    error = privet("study", "new", tmp_path / "study", *options, home=tmp_path, status=2)
+    assert "at most 4 together" in error
+    assert "--high-cost" in error
+    assert not (tmp_path / "study").exists()
+    printed = privet("study", "new", tmp_path / "study", *options, "--high-cost", home=tmp_path)
+    assert "costs a participant 4.5" in printed
+    assert "most devices will refuse it" in printed
+
+
+def test_a_directory_is_bound_into_the_manifest(tmp_path):
+    people = "".join(f"{node},person {node}\n" for node in range(20))
+    (tmp_path / "people.csv").write_text("node,name\n" + people)
+    options = [*declaration(tmp_path), "--directory", tmp_path / "people.csv"]
+    privet("study", "new", tmp_path / "study", *options, home=tmp_path)
+    assert StudyFolder.open(tmp_path / "study").study.directory == hashlib.sha256(people.encode()).hexdigest()
+    error = privet("study", "new", tmp_path / "other", *options, "--nodes", 19, home=tmp_path, status=2)
+    assert "one of 19 participants" in error

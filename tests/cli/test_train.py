@@ -74,7 +74,7 @@ def test_from_reports_to_predictions(
     public = ["--graph", files / "edges.parquet", "--set", "max_epochs=20", "--out", files / "model"]
     code, out, err = privet(capsys, monkeypatch, *training(files), *public)
     assert (code, err) == (0, "")
-    for words in ("60 of 120 people answered (50.0%)", "Of the 60 others", "respondents", "structure only", "odds"):
+    for words in ("60 of 120 people answered", "classifies the 60 others", "respondents", "cannot be told", "odds"):
         assert words in out
     assert read_statement(files / "model")["collection"] == "real"
     code, out, _ = privet(capsys, monkeypatch, "predict", files / "model", "--nodes", "3, 1")
@@ -127,11 +127,11 @@ def test_a_study_directory_is_read_and_told_of_the_model(
     ("change", "message"),
     [
         (["--system", "rgnn"], "lpgnn, privge"),
-        (["--set", "epsilon_features=100"], "that the study does not decide"),
+        (["--set", "epsilon_features=100"], "the release's, 4.0"),
         (["--set", "hop=2"], "a setting of lpgnn"),
         (["--study", "missing.parquet"], "an existing file"),
         (["--study", "labels.csv"], "labels.csv"),
-        (["--labels", "edges.parquet"], "the column 'node'"),
+        (["--labels", "edges.parquet"], "no column 'node'"),
         (["--out", "."], "a new or an empty directory"),
         (["--validation-share", "2"], "validation_share"),
     ],

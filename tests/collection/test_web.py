@@ -55,7 +55,7 @@ def at(hours: float) -> str:
 def make_study(**changes: Any) -> Study:
     """The study of most tests; ``features``, ``labels`` and ``neighbours`` are the parameters of these questions."""
     questions: dict[str, Any] = {"features": {"mechanism": "hds", "epsilon": 1.5, "sample": 2}}
-    questions |= {"labels": {"epsilon": 1.0}, "neighbours": {"epsilon": 4.0}}
+    questions |= {"labels": {"epsilon": 1.0}, "neighbours": {"epsilon": 0.5}}
     questions |= {name: changes.pop(name) for name in tuple(questions) if name in changes}
     schema = Schema((Interval(0.0, 12.0), Interval(0.0, 6.0), Categories(5)), classes=3, private_edges=True)
     values: dict[str, Any] = {
@@ -253,10 +253,15 @@ def test_whole_participation(
         "privet developers",
         "Everybody with a link.",
         f"{node} (from 0 to 299)",
-        "at most 666.",
-        "99.85 % sure",
+        "Your answers are randomised before anything leaves this device",
+        "at most 33.2.",
+        "98 % sure",
+        "Your true choice is sent with 58 % probability.",
+        "It counts twice",
     ):
         assert page.get_by_text(text).first.is_visible(), text
+    expected = [f"{text[0].upper()}{text[1:]}." for text in live.study.guarantee().unprotected]
+    assert page.locator("#unprotected li").all_inner_texts() == expected
     page.evaluate("document.querySelectorAll('details').forEach((details) => (details.open = true))")
     picture(page, f"participant-1-{width}-{scheme}")
 
@@ -387,15 +392,15 @@ def test_the_owners_limit(live: Live, visitor: Callable[..., Visit], picture: Ca
     page = visit.open(live.link(24))
     page.get_by_text("History and limit").click()
     limit = page.get_by_label("My limit for everything on this site")
-    limit.fill("6.4999")
+    limit.fill("3.4999")
     page.get_by_role("button", name="Save limit").click()
     page.get_by_role("heading", name="This study would exceed your limit").wait_for()
-    assert page.get_by_text("6.4999 is left of your own limit").is_visible()
+    assert page.get_by_text("3.4999 is left of your own limit").is_visible()
     assert not page.get_by_role("button", name="Make my report").is_visible()
     picture(page, "participant-over-limit-390")
     page.reload()
     page.get_by_role("heading", name="This study would exceed your limit").wait_for()
-    limit.fill("6.5")
+    limit.fill("3.5")
     page.get_by_role("button", name="Save limit").click()
     fill_in(page)
     page.get_by_role("button", name="Make my report").click()
@@ -478,7 +483,9 @@ def test_studies_that_are_not_open_or_not_supported(
         picture(page, f"refusal-{headline.lower().replace(' ', '-')}")
 
 
-def test_a_study_that_its_operator_closed(serve: Callable[[Study], Live], visitor: Callable[..., Visit]) -> None:
+def test_a_study_that_its_operator_closed(
+    serve: Callable[[Study], Live], visitor: Callable[..., Visit], picture: Callable[[Any, str], None]
+) -> None:
     collector = serve(numeric_study(title="Closed early"))
     visit = visitor()
     page = visit.open(collector.link(1))
@@ -488,8 +495,58 @@ def test_a_study_that_its_operator_closed(serve: Callable[[Study], Live], visito
     headers = {"Authorization": f"Bearer {OPERATOR_KEY}"}
     assert visit.context.request.post(f"{collector.origin}/operator/close", headers=headers).ok
     page.get_by_role("button", name="Send this report").click()
-    page.get_by_text("The study was closed by its operator.").wait_for()
-    assert collector.store.count() == 0
+    page.get_by_text("The study was closed by its operator. Your report never left this device.").wait_for()
+    assert (collector.store.count(), visit.reports) == (0, [])
+    assert not page.get_by_role("button", name="Send this report").is_visible()
+    page.get_by_text("History and limit").click()
+    picture(page, "participant-refunded")
+    ledger = json.loads(page.evaluate("localStorage.getItem('privet-ledger-1')"))
+    assert ledger["reports"] == []
+    assert [(entry["cost"], entry["reason"]) for entry in ledger["refunds"]] == [
+        (1.0, "The study was closed by its operator.")
+    ]
+    late = visitor().open(collector.link(2))
+    late.get_by_text("No answers are asked for, and nothing was spent.").wait_for()
+    assert late.locator("input:visible").count() == 0
+
+
+def test_a_report_that_was_sent_is_not_refunded(serve: Callable[[Study], Live], visitor: Callable[..., Visit]) -> None:
+    collector = serve(numeric_study(title="Lost on its way"))
+    page = visitor().open(collector.link(1))
+    page.route("**/reports", lambda route: route.abort())
+    page.get_by_label("Feature 0").fill("0.5")
+    page.get_by_label("Feature 0").press("Enter")
+    page.get_by_role("button", name="Send this report").click()
+    page.get_by_text("The report is kept").wait_for()
+    headers = {"Authorization": f"Bearer {OPERATOR_KEY}"}
+    assert page.request.post(f"{collector.origin}/operator/close", headers=headers).ok
+    page.reload()
+    page.get_by_text("made earlier in this browser").wait_for()
+    ledger = json.loads(page.evaluate("localStorage.getItem('privet-ledger-1')"))
+    assert (len(ledger["reports"]), ledger["refunds"]) == (1, [])
+
+
+def test_what_is_no_number_is_not_randomised(live: Live, visitor: Callable[..., Visit]) -> None:
+    """NaN would become the same bit for ever, and a report of it the truth."""
+    page = visitor().open(live.origin)
+    program = """async () => {
+      const { AdjacencyResponse, HDS, MultiBit, ...others } = await import("/web/mechanisms.js");
+      const { RandomizedResponse, SampledResponse } = others;
+      const { SystemBits } = await import("/web/bits.js");
+      const [interval, categories] = [{ low: 0, high: 1 }, { kind: "categories", count: 3, low: 0, high: 2 }];
+      const bits = new SystemBits();
+      const budget = { epsilon: 1, one_sided: true };
+      const bit = (value) => () => new MultiBit(budget, [interval]).perturb([value], bits);
+      const tries = [NaN, Infinity, undefined, "0.5", 0.5].map(bit);
+      tries.push(() => new HDS(budget, [interval]).perturb([NaN], bits));
+      const sampled = new SampledResponse(budget, [categories]);
+      for (const value of [NaN, 0.5, 1]) tries.push(() => sampled.perturb([value], bits));
+      for (const value of [NaN, 3, 1]) tries.push(() => new RandomizedResponse(budget, 3).perturb(value, bits));
+      for (const value of [NaN, 10, 4]) tries.push(() => new AdjacencyResponse(budget, 10).perturb([value], 1, bits));
+      return tries.map((attempt) => { try { attempt(); return "made"; } catch (error) { return error.name; } });
+    }"""
+    refused, made = "RangeError", "made"
+    assert page.evaluate(program) == [*[refused] * 4, made, refused, *[refused, refused, made] * 3]
 
 
 def test_an_unencrypted_connection_is_refused(live: Live, visitor: Callable[..., Visit]) -> None:

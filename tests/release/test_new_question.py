@@ -160,7 +160,7 @@ def test_devices_answer_and_the_server_reads(graph: Graph, release: LocalRelease
 def test_promise_cost_and_words_follow_from_the_question(release: LocalRelease) -> None:
     promise = release.guarantee()
     assert (promise.unit, promise.epsilon) == (Unit.NEIGHBOUR_BIT, 3.0)
-    assert release.cost == promise.relationship_epsilon == 6.0  # nothing keeps the other end from answering
+    assert release.cost() == promise.relationship_epsilon == 6.0  # nothing keeps the other end from answering
     assert "who is linked" not in " ".join(promise.unprotected)
     (line,) = release.lines()
     assert (line.part, line.mechanism, line.epsilon) == ("many neighbours", "yes-no", 3.0)

@@ -37,7 +37,7 @@ class Sampled(Features):
 def test_the_promise_is_the_mechanisms_for_the_field_that_is_asked_about() -> None:
     question = Question(Features(), MultiBit.declare(PEOPLE, epsilon=1.5))
     assert question.guarantee() == question.mechanism.guarantee()
-    assert question.cost == 1.5
+    assert question.cost() == 1.5
     assert question.line().to_dict() == {
         "part": "features", "unit": "feature vector", "mechanism": "multi-bit", "epsilon": 1.5, "delta": 0.0,
         "how": MultiBit.words,
@@ -46,9 +46,9 @@ def test_the_promise_is_the_mechanisms_for_the_field_that_is_asked_about() -> No
 
 def test_both_ends_of_a_relationship_are_charged_unless_the_mechanism_says_otherwise() -> None:
     silent = Question(Neighbours(), Unpriced(epsilon=1.0, num_nodes=NODES))
-    assert silent.guarantee().relationship_epsilon == silent.cost == 2.0
+    assert silent.guarantee().relationship_epsilon == silent.cost() == 2.0
     once = AdjacencyResponse.declare(PEOPLE, epsilon=1.0, one_sided=True)
-    assert Question(Neighbours(), once).cost == 1.0
+    assert Question(Neighbours(), once).cost() == 1.0
 
 
 @pytest.mark.parametrize(

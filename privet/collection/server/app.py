@@ -247,6 +247,7 @@ def create_app(store: Store, tokens: Tokens, operator_key: str, limits: Limits |
         description="Takes perturbed reports of one study. Raw answers never leave a device.",
         version="1",
         lifespan=collector.lifespan,
+        default_response_class=Response,  # each route's description names its own types
         docs_url=None,  # its pages would fetch scripts from elsewhere
         redoc_url=None,
         openapi_url=None,  # served below, like everything else within the rate limit

@@ -161,7 +161,7 @@ def test_deltas_have_a_lifetime_limit_of_their_own():
         gaussian = {"mechanism": "analytic-gaussian", "epsilon": 0.1, "delta": 1e-4}
         ledger.reserve(make_study(features=gaussian, labels=None), 5, lambda: b"")
     ledger.reserve(make_study(features={**gaussian, "delta": 9e-5}, labels=None), 5, lambda: b"")
-    with pytest.raises(OverLimit, match="costs a delta of .*, and 1e-05 is left"):
+    with pytest.raises(OverLimit, match=r"costs a delta of 0\.0001, and 1e-05 is left"):
         ledger.reserve(make_study(features=gaussian, labels=None), 5, lambda: b"")
     assert ledger.spent == pytest.approx(1.0)
 

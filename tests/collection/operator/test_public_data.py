@@ -37,7 +37,7 @@ def test_public_files(tmp_path: Path) -> None:
         ("node,label\n300,1\n", "300 in row 0"),
         ("node,label\n3,4\n", "4 in row 0"),
         ("node,label\n3,1\n3,2\n", "3 again in row 1"),
-        ("node,label\n3,1\n4,\n", "nothing in row 1"),
+        ("node,label\n3,1\n4,\n", "empty in row 1"),
         ("node,label\n3,tram\n", "bus, bike, car, train"),
         ("node,class\n3,1\n", "label"),
         ("", "labels.csv"),

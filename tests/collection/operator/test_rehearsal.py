@@ -24,5 +24,5 @@ def test_people_report_once_each_over_http(tmp_path):
 
 def test_a_collector_that_does_not_start_says_why(folder):
     (folder.path / "keys.json").unlink()
-    with pytest.raises(PrivetError, match="did not start: .*a study's directory"):
+    with pytest.raises(PrivetError, match=r"did not start: .*a study's directory"):
         start_collector(folder, free_port())

@@ -49,7 +49,7 @@ def test_wire_guarantee_and_cost() -> None:
         release = LocalRelease((question(one_sided=one_sided),), PEOPLE)
         assert release.guarantee().unit == Unit.NEIGHBOUR_BIT
         assert release.guarantee().epsilon == 2.0
-        assert release.cost == release.guarantee().relationship_epsilon == price
+        assert release.cost() == release.guarantee().relationship_epsilon == price
         answers = release.perturb(people(PEOPLE, 1), SeededBits(0))
         bodies = release.wire.pack(answers)
         assert {len(body) for body in bodies} == {8}

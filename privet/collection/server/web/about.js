@@ -70,6 +70,9 @@ export function describeBudget(study, report) {
   const rows = ledger.reports.map(({ title, cost, made, sent }) => {
     return [title, tidy(cost), moment(new Date(made)), sent === null ? "not sent yet" : moment(new Date(sent))];
   });
+  for (const { title, cost, reason, at } of ledger.refunds) {
+    rows.push([title, `${tidy(cost)} refunded`, moment(new Date(at)), `never: ${reason}`]);
+  }
   const empty = element("p", { class: "hint" }, "No report was made in this browser yet.");
   const history = table("Reports made in this browser", ["Study", "Cost (ε)", "Made", "Sent"], rows, { class: "stacked" });
   byId("history").replaceChildren(rows.length > 0 ? history : empty);

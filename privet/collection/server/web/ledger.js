@@ -11,7 +11,7 @@ import { fraction } from "./odds.js";
 import { Refusal } from "./refusal.js";
 
 const KEY = "privet-ledger-1";
-export const DEFAULT_LIMIT = 10;
+export const DEFAULT_LIMIT = 4;
 
 /** What the owner allows in all, and the reports, oldest first. */
 export function readLedger() {
@@ -21,11 +21,13 @@ export function readLedger() {
   } catch {
     throw noMemory();
   }
-  if (text === null) return { limit: DEFAULT_LIMIT, reports: [] };
+  if (text === null) return { limit: DEFAULT_LIMIT, reports: [], refunds: [] };
   try {
     const ledger = JSON.parse(text);
     const isAmount = (value) => Number.isFinite(value) && value >= 0;
-    const isWhole = Array.isArray(ledger.reports) && ledger.reports.every(({ cost }) => isAmount(cost));
+    const isWhole = [ledger.reports, ledger.refunds].every(
+      (list) => Array.isArray(list) && list.every(({ cost }) => isAmount(cost)),
+    );
     if (isAmount(ledger.limit) && isWhole) return ledger;
   } catch {
     // falls through to the refusal
@@ -79,9 +81,34 @@ export function reserve(study, node, make) {
     const ledger = readLedger();
     if (exceeds(ledger, study.cost)) throw overLimit(ledger, study.cost);
     const entry = { study: study.id, node, title: study.manifest.title, cost: study.cost };
-    const report = { ...entry, body: toHex(make()), made: new Date().toISOString(), sent: null };
+    const report = { ...entry, body: toHex(make()), made: new Date().toISOString(), tried: null, sent: null };
     write({ ...ledger, reports: [...ledger.reports, report] });
     return findReport(study, node);
+  });
+}
+
+/** Remember that the report leaves this device now; from here on nothing is refunded. */
+export function markTried(study, node) {
+  return alone(() => {
+    const ledger = readLedger();
+    const tried = new Date().toISOString();
+    const isThis = (report) => report.study === study.id && report.node === node && report.tried === null;
+    write({ ...ledger, reports: ledger.reports.map((report) => (isThis(report) ? { ...report, tried } : report)) });
+    return findReport(study, node);
+  });
+}
+
+/** Destroy a report that never left this device, give its cost back and keep the reason; null if it may have left. */
+export function refund(study, node, reason) {
+  return alone(() => {
+    const ledger = readLedger();
+    const found = ledger.reports.find((report) => report.study === study.id && report.node === node);
+    if (found === undefined || found.tried !== null) return null;
+    const { title, cost } = found;
+    const entry = { study: study.id, title, cost, reason, at: new Date().toISOString() };
+    const reports = ledger.reports.filter((report) => report !== found);
+    write({ ...ledger, reports, refunds: [...ledger.refunds, entry] });
+    return entry;
   });
 }
 

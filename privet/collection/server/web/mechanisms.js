@@ -163,6 +163,11 @@ function geometricDraws(count, bits) {
   return result;
 }
 
+/** Refuse what is no whole number from 0 to count - 1. */
+function checkCode(value, count) {
+  if (!Number.isInteger(value) || value < 0 || value >= count) throw new RangeError("An answer is not one of the choices.");
+}
+
 /** Keep the truth with weight `high`, move to each of the other choices with weight `low`; one draw each. */
 function answer(truths, choices, weights, bits) {
   const bounds = weights.map(({ high, low }, i) => high + (choices[i] - 1) * low);
@@ -184,6 +189,7 @@ export class RandomizedResponse {
   }
 
   perturb(label, bits) {
+    checkCode(label, this.classes);
     return answer([label], [this.classes], [this.odds], bits)[0];
   }
 }
@@ -207,6 +213,7 @@ export class SampledResponse {
   perturb(values, bits) {
     const coordinates = sampleCoordinates(this.dimension, this.sampled, bits);
     const chosen = coordinates ?? [...values.keys()];
+    for (const value of values) if (!Number.isInteger(value)) throw new RangeError("An answer is not a whole number.");
     const counts = chosen.map((i) => this.domains[i].count);
     const truths = chosen.map((i, place) => Math.min(Math.max(values[i], 0), counts[place] - 1));
     const weights = chosen.map((i) => this.weights[i]);
@@ -230,6 +237,8 @@ export class AdjacencyResponse {
     this.oneSided = budget.one_sided;
     this.odds = odds(share(this.epsilon, 1));
     this.relationshipEpsilon = this.oneSided ? this.epsilon : 2 * this.epsilon;
+    // Nothing tells this page that everybody was given the same numbers, so both ends of a pair might report it.
+    this.chargedEpsilon = 2 * this.epsilon;
     // Public numbers only: a refusal that depended on somebody's list would betray it.
     this.tooLong = (nodes - 1) * (this.odds.low / this.odds.total) > MOST_LIST_ENTRIES;
   }
@@ -240,6 +249,7 @@ export class AdjacencyResponse {
   }
 
   perturb(neighbours, node, bits) {
+    for (const id of neighbours) checkCode(id, this.nodes);
     const rank = (id) => (this.oneSided ? id - node - 1 : id - (id > node ? 1 : 0));
     const unrank = (place) => (this.oneSided ? place + node + 1 : place + (place >= node ? 1 : 0));
     const reported = new Set(neighbours.filter((id) => !this.oneSided || id > node).map(rank));

@@ -5,6 +5,13 @@ export function tidy(value, digits = 6) {
   return String(Number(value.toPrecision(digits)));
 }
 
+/** A figure after the words "at most", with four digits and rounded up, as privet/privacy/rounding.py writes it. */
+export function atMost(figure) {
+  if (figure === 0) return "0";
+  const unit = 10 ** (Math.floor(Math.log10(figure)) - 3);
+  return String(Number((Math.ceil(figure / unit - 1e-9) * unit).toPrecision(4)));
+}
+
 /** exp(epsilon) with three digits, rounded up. */
 export function oddsFactor(epsilon) {
   const factor = Math.exp(epsilon);
@@ -21,7 +28,7 @@ export function certainty(epsilon) {
   return Math.min(100, Math.ceil(100 * scale * chance - 1e-9) / scale);
 }
 
-/** A chance in percent. */
+/** A probability in percent. */
 export function percent(chance) {
   const value = 100 * chance;
   if (value > 0 && value < 0.01) return "less than 0.01\u00a0%";

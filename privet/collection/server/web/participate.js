@@ -7,10 +7,20 @@ import { bytesOf, comparison } from "./comparison.js";
 import { deliver } from "./delivery.js";
 import { byId, element, facts, show } from "./dom.js";
 import { questionForm } from "./form.js";
-import { acknowledge, exceeds, findReport, overLimit, readLedger, reserve, setLimit } from "./ledger.js";
+import {
+  acknowledge,
+  exceeds,
+  findReport,
+  markTried,
+  overLimit,
+  readLedger,
+  refund,
+  reserve,
+  setLimit,
+} from "./ledger.js";
 import { tidy } from "./numbers.js";
 import { Refusal } from "./refusal.js";
-import { fetchManifest, nodeOf, phase, readStudy, sha256 } from "./study.js";
+import { fetchManifest, nodeOf, phase, readStudy, sha256, whyClosed } from "./study.js";
 
 const SECTIONS = ["refusal", "cost", "budget", "answer", "check", "sent"];
 const state = { study: null, token: "", node: 0, form: null, raw: null, report: null };
@@ -47,11 +57,27 @@ async function start() {
     describeStudy(state.study, state.node);
     setStep(0);
     state.report = findReport(state.study, state.node);
+    if (!state.report?.sent) await askFirst();
     await chooseSection();
   } catch (error) {
     refuse(error);
   }
   byId("loading").hidden = true;
+}
+
+/** Stop before anything is asked, made or sent if the collector takes no reports; refund one that never left. */
+async function askFirst() {
+  const { study, node, report } = state;
+  if (phase(study) === "early") return;
+  const reason = await whyClosed();
+  if (reason === null || report?.tried) return; // one that was sent may be stored: the collector still confirms it
+  if (report) {
+    await refund(study, node, reason);
+    state.report = null;
+    const text = `${reason} Your report never left this device. It is destroyed, and its cost is refunded.`;
+    throw new Refusal("This study is over", text);
+  }
+  throw new Refusal("This study is over", `${reason} No answers are asked for, and nothing was spent.`);
 }
 
 /** Where the participant stands: done, a report that waits to be sent, or nothing made yet. */
@@ -126,6 +152,7 @@ async function makeReport(event) {
   if (raw === null) return;
   byId("make").disabled = true;
   try {
+    await askFirst();
     let fresh = false;
     state.report = await reserve(study, node, () => {
       if (phase(study) !== "open") throw new Refusal("This study is over", "It closed while you were answering.");
@@ -143,7 +170,7 @@ async function makeReport(event) {
 function showCheck(focus) {
   const { study, raw, report } = state;
   const words = raw
-    ? "On the left is what you answered, on the right what chance has made of it. Only the right side is sent."
+    ? "On the left is what you answered, on the right what is left after randomising. Only the right side is sent."
     : "This report was made earlier in this browser. Your answers were not kept; the report is the same, byte for byte.";
   byId("check-words").textContent = words;
   byId("comparison").replaceChildren(comparison(study, raw, unpack(study, report.body)));
@@ -165,12 +192,15 @@ async function send() {
     byId("nudge").hidden = false;
   };
   try {
+    await askFirst();
+    state.report = await markTried(study, node);
     await deliver(study, token, report.body, onTrouble, nudge);
     state.report = await acknowledge(study, node);
     forgetAnswers();
     showSent(true);
   } catch (error) {
-    refuse(error, ["check", "budget"]);
+    describeBudget(study, state.report);
+    refuse(error, state.report === null ? ["budget"] : ["check", "budget"]);
     show(byId("refusal"));
   }
   byId("send").disabled = false;

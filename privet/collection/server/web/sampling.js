@@ -32,6 +32,8 @@ export function sampleCoordinates(dimension, count, bits) {
 
 /** Where a value lies in its declared range, as a number in [0, 1]; what lies outside is clipped. */
 export function unitPosition(value, low, high) {
+  // Every comparison with NaN is false, so that a draw would become a constant that betrays it.
+  if (!Number.isFinite(value)) throw new RangeError("An answer is not a number.");
   return Math.min(Math.max((value - low) / (high - low), 0), 1);
 }
 

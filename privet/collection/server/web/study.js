@@ -18,7 +18,7 @@ const PYTHON_ONLY = ["analytic-gaussian"];
 const MOST_FEATURES = 100_000; // what a page can ask for; the Python client has no such limit
 const KEYS = [
   ...["format", "version", "title", "purpose", "operator", "eligible", "nodes", "schema", "questions"],
-  ...["class_question", "class_names", "release", "opens", "closes"],
+  ...["class_question", "class_names", "release", "directory", "opens", "closes"],
 ];
 
 /** The manifest's bytes as the server sends them. */
@@ -34,6 +34,19 @@ export async function fetchManifest() {
     throw new Refusal("The study could not be loaded", text, response.status >= 500);
   }
   return new Uint8Array(await response.arrayBuffer());
+}
+
+/** Why the collector takes no reports now; null if it takes them. Asked before a report is made and charged. */
+export async function whyClosed() {
+  let answer;
+  try {
+    const response = await fetch("/status", { cache: "no-store", credentials: "omit" });
+    answer = await response.json();
+  } catch {
+    throw new Refusal("The study could not be loaded", "The server cannot be reached. Check your connection.", true);
+  }
+  if (answer.open === true) return null;
+  return typeof answer.reason === "string" && answer.reason !== "" ? answer.reason : "The study takes no reports now.";
 }
 
 /** SHA-256 in hexadecimal. */
@@ -109,6 +122,8 @@ function understand(manifest) {
   checkTexts(manifest.questions, domains.length, "questions");
   checkTexts(manifest.class_names, classes, "class_names");
   check(manifest.class_question === null || isText(manifest.class_question), "class_question is not a text");
+  const { directory } = manifest;
+  check(directory === null || (isText(directory) && /^[0-9a-f]{64}$/.test(directory)), "directory is not a hash");
   const [opens, closes] = [manifest.opens, manifest.closes].map((moment) => {
     check(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(moment) && !Number.isNaN(Date.parse(moment)), "a time is not one");
     return new Date(moment);
@@ -121,7 +136,7 @@ function understand(manifest) {
   check(manifest.schema.private_edges === (neighbours !== null), "its neighbour lists do not fit its schema");
   return {
     ...{ manifest, nodes: manifest.nodes, domains, classes, opens, closes, features, labels, neighbours },
-    cost: sumUp([features.epsilon, labels?.epsilon ?? 0, neighbours?.relationshipEpsilon ?? 0]),
+    cost: sumUp([features.epsilon, labels?.epsilon ?? 0, neighbours?.chargedEpsilon ?? 0]),
     question: (feature) => manifest.questions?.[feature] ?? `Feature ${feature}`,
     className: (label) => manifest.class_names?.[label] ?? `Class ${label}`,
     classQuestion: manifest.class_question ?? "Which class do you belong to?",

@@ -1,7 +1,7 @@
 /** The study in plain words: what is sent, what it costs, and what it does not protect. */
 
 import { Laplace, MultiBit, SampledResponse } from "./mechanisms.js";
-import { oddsFactor, percent, tidy } from "./numbers.js";
+import { atMost, oddsFactor, percent, tidy } from "./numbers.js";
 
 /** The parts of a report: {name, sent, epsilon}. */
 export function parts(study) {
@@ -10,13 +10,17 @@ export function parts(study) {
   if (study.labels) {
     const { high, total } = study.labels.odds;
     const sent =
-      `With chance ${percent(high / total)} your true choice is sent. With chance ${percent(1 - high / total)} it is ` +
-      "replaced by another one, drawn at random.";
+      `Your true choice is sent with ${percent(high / total)} probability. Otherwise it is replaced by another one, ` +
+      "drawn at random.";
     list.push({ name: "Your class", sent, epsilon: study.labels.epsilon });
   }
   if (study.neighbours) {
     const name = "Each of your connections";
-    list.push({ name, sent: describeList(study.neighbours), epsilon: study.neighbours.relationshipEpsilon });
+    const twice = study.neighbours.oneSided
+      ? " It counts twice: this page cannot check that everybody was given the same numbers, so the people you name " +
+        "might be asked to report you, too."
+      : "";
+    list.push({ name, sent: describeList(study.neighbours) + twice, epsilon: study.neighbours.chargedEpsilon });
   }
   return list;
 }
@@ -27,30 +31,25 @@ export function inOneSentence(study) {
   return `Whoever sees your report can multiply their odds about ${about} by at most ${oddsFactor(study.cost)}.`;
 }
 
-/** What somebody learns all the same. */
+/**
+ * What the promise leaves open: the sentences of Study.guarantee().unprotected in privet/collection/study.py, which the
+ * terminal, the privacy statement and the operator's page show, too.
+ */
 export function unprotected(study) {
   const { features, labels, neighbours, classes } = study;
-  const list = ["That you took part, and roughly when: the collector keeps the minute in which your report arrived."];
-  if (features.sampled < features.dimension) {
-    const which = "Which of your answers were drawn to be reported.";
-    list.push(`${which} The draw is random and does not depend on what you answered.`);
-  }
+  const list = ["that the user took part"];
+  if (features instanceof SampledResponse) list.push("which features were sampled");
   if (labels === null && classes > 0) {
-    list.push("The classes of the people that the model is trained on: the study takes them as public.");
+    list.push("the classes of training and validation nodes, which the operator knows");
   }
-  if (neighbours === null) {
-    list.push("Who is connected with whom: the study takes the connections as public and does not ask for them.");
-  } else {
-    const once = "It is reported once, by the person with the smaller number.";
-    const both = "Both people report it, which is why it counts twice.";
-    list.push(
-      `Many of your connections at once: each single one is protected at ε = ${tidy(neighbours.relationshipEpsilon)}, ` +
-        `k of them together only at k times that. ${neighbours.oneSided ? once : both}`,
-    );
+  if (neighbours === null) list.push("who is linked with whom, which the operator knows");
+  list.push("roughly when the report was sent: the collector keeps the minute of its arrival");
+  list.push("what is true of people in general: a model of this study classifies people who did not answer, too");
+  if (neighbours !== null) {
+    const price = atMost(study.manifest.directory === null ? 2 * neighbours.epsilon : neighbours.relationshipEpsilon);
+    list.push(`one relationship costs an epsilon of ${price}; k relationships of one person at once cost k times as much`);
   }
-  list.push("What is true of people in general. If the study finds a pattern, it may fit you, whether you took part or not.");
-  list.push("What you answer elsewhere. Costs add up, and this browser knows only of the studies on this site.");
-  return list;
+  return list.map((text) => `${text[0].toUpperCase()}${text.slice(1)}.`);
 }
 
 /** A raw answer in words. */
@@ -82,7 +81,7 @@ function describeSymbol(mechanism, subject) {
     const { low, total } = mechanism.odds;
     return (
       `${subject} becomes a single bit, “higher” or “lower”. Even for an answer at the very end of its range the bit ` +
-      `points the wrong way with chance ${percent(low / total)}; in the middle it is a coin toss.`
+      `is wrong with ${percent(low / total)} probability; in the middle it is a coin toss.`
     );
   }
   if (mechanism instanceof SampledResponse) {
@@ -90,7 +89,7 @@ function describeSymbol(mechanism, subject) {
     const least = percent(chances.reduce((a, b) => Math.min(a, b)));
     const most = percent(chances.reduce((a, b) => Math.max(a, b)));
     const range = least === most ? least : `${least} to ${most}`;
-    return `With chance ${range} ${subject === "It" ? "it" : "each"} is replaced by another choice, drawn at random.`;
+    return `${subject} is replaced by another choice, drawn at random, with ${range} probability.`;
   }
   if (mechanism instanceof Laplace) {
     const half = percent((Math.LN2 * mechanism.scale) / mechanism.steps);
@@ -99,8 +98,8 @@ function describeSymbol(mechanism, subject) {
   const { high, total } = mechanism.odds;
   const near = (mechanism.window * high) / total;
   return (
-    `With chance ${percent(near)} a value near yours is sent (within ${percent(mechanism.window / mechanism.steps / 2)} ` +
-    `of the range). With chance ${percent(1 - near)} your answer is replaced by any other value.`
+    `A value near yours (within ${percent(mechanism.window / mechanism.steps / 2)} of the range) is sent with ` +
+    `${percent(near)} probability. Otherwise your answer is replaced by any other value.`
   );
 }
 
@@ -109,8 +108,8 @@ function describeList(mechanism) {
   const invented = Math.round(flip * (mechanism.nodes - 1));
   const about = mechanism.oneSided ? "every participant with a larger number than yours" : "every other participant";
   return (
-    `For ${about} the report says whether you are connected, and each of these statements is false with chance ` +
-    `${percent(flip)}. Among all ${mechanism.nodes.toLocaleString("en")} participants that invents about ` +
+    `For ${about} the report says whether you are connected, and each of these statements is false with ` +
+    `${percent(flip)} probability. Among all ${mechanism.nodes.toLocaleString("en")} participants that invents about ` +
     `${invented.toLocaleString("en")} connections.`
   );
 }
