@@ -16,7 +16,7 @@ _REPORTS = ("features", "labels", "edges")
 
 
 @app.command(
-    epilog=examples("privet sweep lpgnn --dataset cora --data DIR --epsilon 0.1,0.5,1,2 --plot curve.svg"),
+    epilog=examples("privet sweep lpgnn --dataset cora --data DIR --epsilon 0.5,1,2"),
 )
 @with_options(SETTINGS)
 def sweep(

@@ -296,5 +296,9 @@ NON_PRIVATE = Control(
     "non_private", "raw", "the same pipeline without privacy", _without_noise, subject=_without_privacy
 )
 MAJORITY = Control(
-    "majority", "majority", "the most frequent class for everybody", lambda system, graph, seed: majority(graph)
+    "majority",
+    "majority",
+    "the most frequent class for everybody",
+    lambda system, graph, seed: majority(graph),
+    subject=_without_privacy,
 )

@@ -4,7 +4,7 @@ import pytest
 
 from privet.errors import InvalidParameter
 from privet.evaluation.choosing import system_for
-from privet.systems import bridge
+from privet.systems import SYSTEMS
 
 
 def test_unknown_systems_list_the_known_ones() -> None:
@@ -42,7 +42,7 @@ def test_capitals_are_understood() -> None:
 
 @pytest.mark.parametrize("name", ["lpgnn", "privge", "solitude"])
 def test_a_system_without_a_preset_is_the_class(name: str) -> None:
-    kind = bridge.find(name)
+    kind = SYSTEMS[name]
     for dataset in ("", "/somewhere/cora", "cora.npz"):
         assert system_for(name, dataset, {}) == kind()
 

@@ -41,7 +41,10 @@ def test_test_labels_do_not_matter(graph: Graph) -> None:
     assert tune(system, graph, 2)[1] == tune(system, graph.replace(labels=labels), 2)[1]
 
 
-@pytest.mark.parametrize("kind", SYSTEMS.values(), ids=lambda kind: kind.name)
+LOCAL = [kind for kind in SYSTEMS.values() if kind.model == "local"]
+
+
+@pytest.mark.parametrize("kind", LOCAL, ids=lambda kind: kind.name)
 def test_a_search_never_asks_devices_again(kind) -> None:
     """Another mechanism would be another report, for which nobody budgeted."""
     schema = Schema.categorical([2] * 20, classes=3) if kind.name == "rgnn" else Schema.numeric(20, 0.0, 1.0, classes=3)

@@ -27,7 +27,7 @@ def test_a_table_is_measured_once_and_then_read(
 ) -> None:
     done: list[str] = []
     first = run_table(table, None, 2, Store(tmp_path), progress=done.append)
-    assert len(done) == figures_needed(table, 2) == 2 * 2 * 5
+    assert len(done) == figures_needed(table, 2) == 2 * 2 * 6
     cells = first.cells
     assert cells[0].guarantee.epsilon == 1.0
     assert cells[1].measured.mean < 99.9
@@ -52,8 +52,8 @@ def test_an_interrupted_table_goes_on(table: PublishedTable, tmp_path: Path, mon
     with pytest.raises(KeyboardInterrupt):
         run_table(table, None, 1, Store(tmp_path))
     run_table(table, None, 1, Store(tmp_path))
-    # Of each budget its own and the features' figure; three controls do not depend on the budget.
-    assert len(list(tmp_path.iterdir())) == 2 * 2 + 3
+    # Of each budget its own and the features' figure; four controls do not depend on the budget.
+    assert len(list(tmp_path.iterdir())) == 2 * 2 + 4
     assert len(calls) == 1 + 2 + 2  # trainings of the system: one was interrupted, two share no budget
 
 
@@ -62,8 +62,8 @@ def test_controls_that_do_not_depend_on_a_setting_are_measured_once(dataset: Pat
     cells = tuple(Cell(str(dataset), b, {"backbone": b, **quick}, None) for b in ("gin", "sage"))
     result = run_table(PublishedTable("t", "T", "heterpoisson", cells), None, 1, Store(tmp_path))
     assert [cell.guarantee.model for cell in result.cells] == ["central", "central"]
-    # The system itself with either noise and without depends on the backbone; the four others do not.
-    assert len(list(tmp_path.iterdir())) == 2 * 3 + 4
+    # The system itself with either noise and without, and the majority beside it, have a backbone; four others do not.
+    assert len(list(tmp_path.iterdir())) == 2 * 4 + 4
 
 
 def test_a_table_may_ask_for_few_columns_and_cells_for_another_protocol(dataset: Path, tmp_path: Path) -> None:

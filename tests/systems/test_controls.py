@@ -5,7 +5,7 @@ import pytest
 
 from privet.data import Graph, group_columns, social_graph, split_nodes
 from privet.mechanisms import SeededBits
-from privet.systems import GAP, LPGNN, RGNN, HeterPoisson, PrivateMLP, Solitude, bridge
+from privet.systems import GAP, LPGNN, RGNN, HeterPoisson, PrivateMLP, Solitude
 from privet.systems.controls import (
     STRUCTURE_ONLY,
     collect_raw,
@@ -88,7 +88,7 @@ SYSTEMS = [
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
 def test_every_control_is_trained_and_repeats(system, graph: Graph) -> None:
-    controls = bridge.controls(system)
+    controls = system.controls()
     assert len({control.key for control in controls}) == len(controls)
     for control in controls:
         one, two = (control.trained(system, graph, 3).score(graph.labels, graph.split.test) for _ in range(2))
@@ -105,16 +105,16 @@ def test_a_subject_leaves_out_what_does_not_matter() -> None:
 
 
 def test_a_rival_trains_as_the_system_does() -> None:
-    control = rival(GAP, "GAP", "GAP with noise")
+    control = rival(GAP)
     subject = control.subject(HeterPoisson(target_epsilon=4.0, multiplier=0.0, **QUICK))
     assert isinstance(subject, GAP)
     assert (subject.target_epsilon, subject.batch_size) == (4.0, 40)
     assert control.key == "gap"
-    assert rival(PrivateMLP, "", "").key == "private_mlp"
+    assert rival(PrivateMLP).key == "private_mlp"
 
 
 def test_a_system_is_no_control_of_itself() -> None:
-    assert "private_mlp" not in [control.key for control in bridge.controls(PrivateMLP(noise_multiplier=1.0))]
+    assert "private_mlp" not in [control.key for control in PrivateMLP(noise_multiplier=1.0).controls()]
 
 
 def test_simulations_repeat(graph: Graph) -> None:

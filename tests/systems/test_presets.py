@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from privet.data import KNOWN, social_graph
-from privet.systems import bridge, presets
+from privet.systems import SYSTEMS, presets
 from privet.systems.presets import advised, demonstrated, prepared, preset
 
 DOCUMENT = {
@@ -35,9 +35,9 @@ def test_a_system_without_a_file_has_no_preset() -> None:
     assert advised("nothing") == ()
 
 
-@pytest.mark.parametrize("name", bridge.systems())
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_files_name_known_datasets_and_fields(name: str) -> None:
-    known = {field.name for field in fields(bridge.find(name))} | presets._TRANSFORMS.keys()
+    known = {field.name for field in fields(SYSTEMS[name])} | presets._TRANSFORMS.keys()
     document = presets._document(name)
     assert set(document) <= {*KNOWN, "default", "conditions", "demo", "advice"}
     for dataset in (*KNOWN, "default"):
@@ -45,12 +45,12 @@ def test_files_name_known_datasets_and_fields(name: str) -> None:
         assert {key for key, value in section.items() if not isinstance(value, dict)} <= known
     graph = social_graph(60, classes=2, features=4, seed=0)
     for settings, _ in demonstrated(name, graph):
-        bridge.find(name)(**settings)
+        SYSTEMS[name](**settings)
 
 
 def test_conditions_follow_from_settings() -> None:
-    assert bridge.preset_condition("lpgnn", {}) is None
-    assert bridge.preset_condition("lpgnn", {"epsilon_labels": 3.0}) == "private_labels"
-    assert bridge.preset_condition("rgnn", {"epsilon_labels": 3.0}) is None
-    assert bridge.preset_condition("rgnn", {"epsilon_labels": 1.0}) == "noisy_labels"
-    assert bridge.preset_condition("privge", {"epsilon_labels": 1.0}) is None
+    assert SYSTEMS["lpgnn"].preset_condition({}) is None
+    assert SYSTEMS["lpgnn"].preset_condition({"epsilon_labels": 3.0}) == "private_labels"
+    assert SYSTEMS["rgnn"].preset_condition({"epsilon_labels": 3.0}) is None
+    assert SYSTEMS["rgnn"].preset_condition({"epsilon_labels": 1.0}) == "noisy_labels"
+    assert SYSTEMS["privge"].preset_condition({"epsilon_labels": 1.0}) is None

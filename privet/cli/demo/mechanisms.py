@@ -1,4 +1,4 @@
-"""The demo's first part: every mechanism with its report, promise and error, and two published claims that break."""
+"""The demo's first part: every mechanism with its report, promise and error, and published claims that break."""
 
 from __future__ import annotations
 
@@ -7,29 +7,23 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 from privet.auditing import audit
-from privet.data import Graph
-from privet.mechanisms import (
-    HDS,
-    AdjacencyResponse,
-    AnalyticGaussian,
-    DegreeResponse,
-    Laplace,
-    Mechanism,
-    MultiBit,
-    Piecewise,
-    RandomizedResponse,
-    SampledResponse,
-    SeededBits,
-)
+from privet.data import Graph, group_columns
+from privet.data.population import Population
+from privet.errors import PrivetError
+from privet.mechanisms import MECHANISMS, Mechanism, SeededBits
+from privet.mechanisms.core.shapes import ListShape
+from privet.release import ASKS, PrivateData
 
 __all__ = ["show_broken_claims", "show_mechanisms"]
 
+_LIST_EPSILON = 7.0  # a list has one bit a person, nearly all of them 0
 _SHORT = {"feature vector": "features", "label": "label", "neighbour list bit": "list bit"}
 
 
@@ -39,35 +33,38 @@ def show_mechanisms(console: Console, graph: Graph, seed: int) -> None:
     for column in ("mechanism", "protects", "eps", "checked", "bytes", "error", "expected"):
         words = column in ("mechanism", "protects")
         table.add_column(column, justify="left" if words else "right", no_wrap=column == "mechanism")
-    for mechanism, small, values in track(
+    for mechanism, small, values, sizes in track(
         list(_cases(graph)), "perturbing and auditing", console=console, transient=True
     ):
-        table.add_row(*_row(mechanism, small, values, SeededBits(seed)))
+        table.add_row(*_row(mechanism, small, values, sizes, SeededBits(seed)))
     console.print(table)
     console.print(
-        "'checked' is the largest log likelihood ratio over every report of a small version of the mechanism, "
-        "found by rational arithmetic (d: its delta). 'error' is the root mean square error of the means that "
-        "the server estimates from the reports, 'expected' what the mechanism's variance predicts."
+        "'checked' is the largest log likelihood ratio over every report of a small version of the mechanism, found by "
+        "rational arithmetic, and the epsilon of that version (d: its delta). 'error' is the root mean square error of "
+        "the means that the server estimates from the reports, 'expected' what the mechanism's variance predicts."
     )
 
 
 def show_broken_claims(console: Console, runs: int) -> None:
-    """Audit RGNN's randomiser exactly, and play a game of canaries against HeterPoisson's noise."""
+    """Audit every mechanism that a publication promises too much of, and attack a published training run."""
     from privet.auditing.canary import audit_process
 
-    mechanism = SampledResponse(epsilon_per_feature=1.0, categories=(2, 2, 2, 2), sample=2)
-    found = audit(mechanism, replace(mechanism.guarantee(), epsilon=mechanism.published_epsilon))
-    console.print("\nTwo published claims put to the test")
-    console.print(
-        f"  RGNN's randomiser, 2 of 4 features at eps_x = 1, is said to be {found.claim:.3f}-LDP. Listing its "
-        f"{found.num_reports} reports gives {found.epsilon:.3f}: {_verdict(not found.holds)}."
-    )
+    console.print("\nPublished claims put to the test")
+    for kind in MECHANISMS.values():
+        mechanism = kind(**{**kind.example, **kind.small})
+        published = mechanism.guarantee().published_epsilon
+        if published is None:
+            continue
+        found = audit(mechanism, replace(mechanism.guarantee(), epsilon=published))
+        console.print(
+            f"  {mechanism.name} is said to be {found.claim:.3f}-LDP in the publication's sense. Listing its "
+            f"{found.num_reports} reports gives {found.epsilon:.3f}: {_verdict(not found.holds)}."
+        )
     with console.status(f"training {runs:,} models with and without a canary"):
-        attacked = audit_process(noise="sml", runs=runs)
-    bound = attacked.to_dict()
+        bound = audit_process(noise="sml", runs=runs).to_dict()
     console.print(
-        f"  HeterPoisson's SML noise is said to give epsilon {bound['claim']:.3g}. {runs:,} training runs with and "
-        f"without one node show at least {bound['epsilon_lower']:.2f}: {_verdict(bound['broken'])}."
+        f"  A training run with SML noise is said to give epsilon {bound['claim']:.3g}. {runs:,} runs with and without "
+        f"one node show at least {bound['epsilon_lower']:.2f}: {_verdict(bound['broken'])}."
     )
     console.print("privet reports the true figures and keeps the claims as published_epsilon.")
 
@@ -76,35 +73,45 @@ def _verdict(broken: bool) -> str:
     return "[bold red]it does not hold[/]" if broken else "it stands"
 
 
-def _cases(graph: Graph) -> Iterator[tuple[Mechanism, Mechanism, Any]]:
-    """Each mechanism at epsilon 1 (lists: 7), a version small enough to enumerate, and the people's true values."""
-    features = 0 if graph.schema is None else graph.schema.dimension
-    wide: dict[str, Any] = {"epsilon": 1.0, "dimension": features, "low": 0.0, "high": 1.0}
-    small: dict[str, Any] = {"epsilon": 1.0, "dimension": 2, "low": 0.0, "high": 1.0}
-    yield MultiBit(**wide), MultiBit(**small), graph.features
-    for kind in (HDS, Piecewise):
-        yield kind(**wide), kind(**small, steps=16), graph.features
-    yield Laplace(**wide), Laplace(**small | {"steps": 40}), graph.features
-    tiny = AnalyticGaussian(**small | {"dimension": 1}, delta=1e-4)
-    yield AnalyticGaussian(**wide, delta=1e-4), tiny, graph.features
-    answers = SampledResponse(epsilon_per_feature=0.5, categories=(2,) * features, sample=2)
-    yield answers, replace(answers, categories=(2,) * 4), graph.features
-    labels = RandomizedResponse(epsilon=1.0, classes=4)
-    yield labels, labels, graph.labels
-    degrees = DegreeResponse(epsilon=1.0, num_nodes=graph.num_nodes)
-    yield degrees, replace(degrees, num_nodes=4, steps=8), graph.degrees
-    lists = AdjacencyResponse(epsilon=7.0, num_nodes=graph.num_nodes)
-    yield lists, replace(lists, num_nodes=5), graph.adjacency
+def _cases(graph: Graph) -> Iterator[tuple[Mechanism, Mechanism, Any, tuple[int, ...]]]:
+    """Each mechanism, a version small enough to enumerate, the people's true values, and the categories of a value.
+
+    Features are asked as they are or, where a mechanism is for categories, as categories.
+    """
+    for kind in MECHANISMS.values():
+        small = kind(**{**kind.example, **kind.small})
+        epsilon = _LIST_EPSILON if isinstance(small.shape, ListShape) else 1.0
+        other = {name: value for name, value in kind.example.items() if name not in kind.implied}
+        declared = {name: value for name, value in other.items() if not name.startswith("epsilon")}
+        for view in (graph, group_columns(graph, 1)):
+            try:
+                mechanism = kind.declare(view, epsilon=epsilon, **declared)
+                ask = next(each() for each in ASKS.values() if _suits(each(), mechanism))
+            except (PrivetError, StopIteration):
+                continue
+            facts = Population.of(view)
+            sizes = (facts.classes,) if ask.name == "label" else () if view is graph else facts.categories
+            yield mechanism, small, ask.apply(PrivateData.of(view), mechanism), sizes
+            break
 
 
-def _row(mechanism: Mechanism, small: Mechanism, values: Any, bits: SeededBits) -> list[str]:
+def _suits(ask: Any, mechanism: Mechanism) -> bool:
+    try:
+        ask.check_mechanism(mechanism)
+    except PrivetError:
+        return False
+    return True
+
+
+def _row(mechanism: Mechanism, small: Mechanism, values: Any, sizes: tuple[int, ...], bits: SeededBits) -> list[str]:
     reports = mechanism.perturb(values, bits)
     means = mechanism.estimate(reports).mean()
-    error = float(np.sqrt(np.mean((means - _true_means(mechanism, values)) ** 2)))
+    error = float(np.sqrt(np.mean((means - _true_means(values, sizes)) ** 2)))
     expected = float(np.sqrt(np.mean(mechanism.variance(values)) / len(reports)))
     guarantee = mechanism.guarantee()
     checked = audit(small)
-    shown = f"{checked.epsilon:.4f}" if not guarantee.delta else f"d {checked.delta:.1g}"
+    found = f"{checked.epsilon:.4f}" if not guarantee.delta else f"d {checked.delta:.1g}"
+    shown = f"{found} of {small.guarantee().epsilon:g}" if not guarantee.delta else found
     size = len(reports.to_bytes()) / len(reports)
     return [
         mechanism.name,
@@ -117,10 +124,11 @@ def _row(mechanism: Mechanism, small: Mechanism, values: Any, bits: SeededBits) 
     ]
 
 
-def _true_means(mechanism: Mechanism, values: Any) -> Any:
-    if isinstance(mechanism, RandomizedResponse):
-        return np.bincount(values, minlength=mechanism.classes) / len(values)
-    means = np.asarray(values.mean(axis=0)).ravel()
-    if isinstance(mechanism, SampledResponse):
-        return np.stack([1 - means, means], axis=1).ravel()
-    return means
+def _true_means(values: Any, sizes: tuple[int, ...]) -> NDArray[np.float64]:
+    """The population's means: of numbers, or of each category of each value."""
+    if not sizes:
+        return np.asarray(values.mean(axis=0), dtype=np.float64).ravel()
+    codes = np.asarray(values.todense() if hasattr(values, "todense") else values, dtype=np.int64)
+    codes = codes.reshape(len(codes), -1)
+    shares = [np.bincount(codes[:, place], minlength=size) for place, size in enumerate(sizes)]
+    return np.concatenate(shares) / len(codes)

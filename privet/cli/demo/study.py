@@ -28,8 +28,8 @@ def show_study(console: Console, people: int, seed: int) -> None:
     from privet.collection.operator.folder import StudyFolder, open_reports
     from privet.collection.operator.rehearsal import live_collector, play_people
     from privet.collection.study import Study
-    from privet.collection.training import train_model
-    from privet.systems import LPGNN
+    from privet.collection.training import systems_for, train_model
+    from privet.systems import SYSTEMS
 
     graph = social_graph(
         people,
@@ -69,7 +69,7 @@ def show_study(console: Console, people: int, seed: int) -> None:
         study, answers = open_reports(folder.path)
     console.print(f"  Study {study.id[:12]}: {len(answers):,} devices perturbed and reported over HTTP.")
     with console.status("training"):
-        system = LPGNN(epsilon_features=_EPSILON, hops=4, max_epochs=100, seed=seed)
+        system = SYSTEMS[systems_for(study)[0]].from_release(study.release, hops=4, max_epochs=100, seed=seed)
         model = train_model(study, answers, system, graph=Graph(graph.adjacency), labels=known)
     for sentence in model.summary():
         console.print(f"  {sentence}")

@@ -6,8 +6,10 @@ import pytest
 
 from privet.cli.app import BadOption
 from privet.cli.demo.command import run_demo
+from privet.data import social_graph
 from privet.mechanisms import MECHANISMS
 from privet.systems import SYSTEMS
+from privet.systems.presets import demonstrated
 
 
 def test_the_demo_shows_every_mechanism_and_system_and_the_broken_claim(
@@ -18,13 +20,15 @@ def test_the_demo_shows_every_mechanism_and_system_and_the_broken_claim(
     printed = capsys.readouterr().out
     for name in set(MECHANISMS) - {"square-wave"}:
         assert name in printed
-    for name in (*SYSTEMS, "heterpoisson", "smoothed-mlp"):
+    shown = [name for name in SYSTEMS if demonstrated(name, social_graph(60, seed=0))]
+    assert {"lpgnn", "heterpoisson"} < set(shown)
+    for name in shown:
         assert name in printed
     assert "broken" not in printed
     assert "gives 2.000: it does not hold" in " ".join(printed.split())
     assert "devices perturbed and reported over HTTP" in printed or "pip install" in printed
     page = (tmp_path / "demo" / "report.html").read_text()
-    for name in (*SYSTEMS, "heterpoisson", "smoothed-mlp"):
+    for name in shown:
         assert name in page
         assert (tmp_path / "demo" / f"{name}.json").exists()
         assert (tmp_path / "demo" / f"{name}.privacy.yaml").exists()

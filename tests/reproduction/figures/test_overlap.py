@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from privet.evaluation.central import measure_central
-
 from privet.data import Graph
 from privet.reproduction.figures.overlap import OverlappingHeterPoisson
+from privet.reproduction.papers.heterpoisson import OVERLAP
 from privet.systems import HeterPoisson
 from privet.systems.central._training_view import TrainingView
 
@@ -17,4 +16,5 @@ def test_noise_is_calibrated_for_its_own_accountant(graph: Graph) -> None:
     view = TrainingView.of(graph, "test")
     assert kept.sampler(view).keep_central
     assert not removed.sampler(view).keep_central
-    assert 0.1 < measure_central("overlap", removed, graph, seed=0)["test"] <= 1
+    column = next(each for each in OVERLAP.columns(removed) if each.key == "overlap")
+    assert 0.1 < column.measure(column.subject(removed), graph, 0) <= 1

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from privet.evaluation.central import embedding_bound
 
 from privet.data import Graph, social_graph
 from privet.errors import InvalidData, InvalidParameter
