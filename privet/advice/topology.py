@@ -6,6 +6,7 @@ import os
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -107,12 +108,21 @@ def _from_npz(path: Path, source: str) -> Topology:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             edges, nodes = archive["edges"], int(archive["num_nodes"])
-            schema = Schema.from_json(str(archive["schema"])) if "schema" in archive.files else None
+            schema = _declared(archive)
     except FileNotFoundError:
         raise InvalidParameter("source", "read_topology", "an existing file", os.fspath(path)) from None
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
         raise InvalidData(f"file '{path.name}'", "an npz archive with edges and num_nodes", "another file") from None
     return Topology(_enough(Graph.from_edges(edges, nodes, self_loops="drop", duplicates="merge")), source, schema)
+
+
+def _declared(archive: Any) -> Schema | None:
+    """Read the declaration of an archive: its schema, or the ranges that it states for each feature."""
+    if "schema" in archive.files:
+        return Schema.from_json(str(archive["schema"]))
+    if {"x_low", "x_high"} <= set(archive.files):
+        return Schema.numeric(len(archive["x_low"]), archive["x_low"], archive["x_high"])
+    return None
 
 
 def _enough(graph: Graph) -> Graph:

@@ -22,10 +22,12 @@ __all__ = [
     "OtherSettings",
     "Out",
     "Plot",
+    "SplitShares",
     "field_name",
     "load_dataset",
     "parse_settings",
     "settings_of",
+    "split_shares",
 ]
 
 SETTINGS: dict[str, tuple[Any, ...]] = {
@@ -52,6 +54,15 @@ OtherSettings = Annotated[
     list[str] | None,
     typer.Option(
         "--set", metavar="NAME=VALUE", help="Any other setting of the system (default: its own); may be repeated."
+    ),
+]
+SplitShares = Annotated[
+    str | None,
+    typer.Option(
+        "--split",
+        metavar="TRAIN,VALIDATION",
+        help="Shares of random splits, such as 0.1,0.1 (default: the data's own split, else 0.5,0.25).",
+        show_default=False,
     ),
 ]
 Controls = Annotated[bool, typer.Option(help="Measure the controls beside the system.")]
@@ -107,6 +118,23 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
         except tomllib.TOMLDecodeError:
             settings[name] = text
     return settings
+
+
+def split_shares(text: str | None) -> tuple[float, float] | None:
+    """Read ``--split``: the shares of training and validation nodes.
+
+    >>> split_shares("0.1, 0.1")
+    (0.1, 0.1)
+    """
+    if text is None:
+        return None
+    try:
+        train, validation = (float(part) for part in text.split(","))
+    except ValueError:
+        train, validation = 0.0, 0.0
+    if not (0 < train < 1 and 0 <= validation < 1 and train + validation < 1):
+        raise BadOption(f"--split takes two shares that leave test nodes, such as 0.5,0.25, not {text!r}.")
+    return train, validation
 
 
 def load_dataset(dataset: str, root: Path | None, system: str, group: int | None) -> Graph:

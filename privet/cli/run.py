@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
-from privet.cli.options import SETTINGS, Controls, Dataset, GroupColumns, OtherSettings, Out, Plot
+from privet.cli.options import SETTINGS, Controls, Dataset, GroupColumns, OtherSettings, Out, Plot, SplitShares
 
 _EPSILON = {"epsilon": (float, "True epsilon of a trained model (central systems; no default).")}
 
@@ -29,6 +29,7 @@ def run(
     group_columns: GroupColumns = None,
     other: OtherSettings = None,
     seeds: Seeds = 5,
+    split: SplitShares = None,
     controls: Controls = True,
     tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
     store: Annotated[
@@ -36,6 +37,12 @@ def run(
         typer.Option(help="Directory of finished figures, to go on after a stop (default: none).", show_default=False),
     ] = None,
     plot: Plot = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the first seed's predictions to this .csv or .parquet file (default: no).", show_default=False
+        ),
+    ] = None,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
@@ -48,17 +55,19 @@ def run(
     from rich.console import Console
 
     from privet.cli.files import check_writable
-    from privet.cli.options import load_dataset, settings_of
+    from privet.cli.options import load_dataset, settings_of, split_shares
     from privet.cli.render.progress import figure_progress
     from privet.cli.render.result import print_result
     from privet.evaluation.cache import Store
     from privet.evaluation.choosing import system_for
     from privet.evaluation.evaluate import evaluate, figures_needed
+    from privet.evaluation.scoring import with_split
     from privet.reporting.drawing import check_format
     from privet.reporting.figures import accuracy_figure
     from privet.systems import SYSTEMS
+    from privet.systems.controls import simulate
 
-    check_writable(out, plot)
+    check_writable(out, plot, predictions)
     if plot is not None:
         check_format(plot)
     kind = SYSTEMS.find(system)
@@ -83,11 +92,14 @@ def run(
             graph,
             seeds,
             controls=controls,
+            split=split_shares(split),
             dataset=dataset,
             store=None if store is None else Store(store),
             progress=advance,
         )
     result = replace(result, tuning=trials)
+    if predictions is not None:
+        simulate(built, with_split(built, graph, 0, parts=split_shares(split)), 0).write_predictions(predictions)
     if out is not None:
         result.save(out)
     if plot is not None:

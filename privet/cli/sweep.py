@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
-from privet.cli.options import SETTINGS, Controls, Dataset, GroupColumns, OtherSettings, Out, Plot
+from privet.cli.options import SETTINGS, Controls, Dataset, GroupColumns, OtherSettings, Out, Plot, SplitShares
 
 _REPORTS = ("features", "labels", "edges")
 
@@ -41,6 +41,7 @@ def sweep(
     group_columns: GroupColumns = None,
     other: OtherSettings = None,
     seeds: Seeds = 5,
+    split: SplitShares = None,
     controls: Controls = True,
     store: Annotated[Path, typer.Option(help="Directory of finished figures, to go on after a stop.")] = Path(
         "results"
@@ -51,7 +52,7 @@ def sweep(
 ) -> None:
     """Measure accuracy against a privacy budget, with 95 % confidence intervals and the controls."""
     from privet.cli.files import check_writable
-    from privet.cli.options import load_dataset, settings_of
+    from privet.cli.options import load_dataset, settings_of, split_shares
     from privet.cli.render.progress import figure_progress
     from privet.cli.render.sweep import print_sweep
     from privet.evaluation.cache import Store
@@ -83,6 +84,7 @@ def sweep(
             budget=budget,
             seeds=seeds,
             controls=controls,
+            split=split_shares(split),
             dataset=dataset,
             store=Store(store),
             progress=advance,

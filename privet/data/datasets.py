@@ -48,11 +48,14 @@ class Facts:
 
 KNOWN: Mapping[str, Facts] = MappingProxyType(
     {
+        "acm": Facts(3_025, 13_128, 1_870, 3),
         "amazon": Facts(13_752, 245_861, 767, 10),
+        "blogcatalog": Facts(5_196, 171_743, 8_189, 6),
         "citeseer": Facts(3_327, 4_552, 3_703, 6),
         "cora": Facts(2_708, 5_278, 1_433, 7),
         "dblp": Facts(17_716, 52_867, 1_639, 4),
         "facebook": Facts(22_470, 170_823, 4_714, 4),
+        "flickr": Facts(7_575, 239_738, 12_047, 9),
         "german": Facts(955, 9_990, 46, 2),
         "github": Facts(37_700, 289_003, 4_005, 2),
         "pubmed": Facts(19_717, 44_324, 500, 3),

@@ -18,9 +18,10 @@ from privet.errors import InvalidData
 from privet.graph import LazyFeatures
 from privet.mechanisms import AffineFeatures
 from privet.models import GNN, MLP, Propagation, TrainingSettings, accuracy, seeded, train
+from privet.systems.controls import MAJORITY, Control
 from privet.systems.fitted import Fitted
 
-__all__ = ["Candidate", "ceiling"]
+__all__ = ["CEILING", "Candidate", "ceiling"]
 
 
 @dataclass(frozen=True)
@@ -116,3 +117,12 @@ def _inputs(graph: Graph) -> LazyFeatures:
     deviation = np.sqrt(np.maximum(np.asarray(raw.multiply(raw).mean(axis=0)).ravel() - mean**2, 0.0))
     scale = np.where(deviation > 0, 1.0 / np.maximum(deviation, 1e-12), 0.0)
     return LazyFeatures.from_affine(AffineFeatures(raw, scale, -mean * scale))
+
+
+CEILING = Control(
+    "ceiling",
+    "ceiling",
+    "the best of a few models on raw data, without privacy",
+    lambda system, graph, seed: ceiling(graph, seed),
+    subject=MAJORITY.subject,
+)

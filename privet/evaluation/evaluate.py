@@ -6,14 +6,17 @@ import hashlib
 import resource
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import privet
 from privet.data import Graph
-from privet.errors import InvalidParameter
+from privet.errors import InvalidData, InvalidParameter
 from privet.evaluation.cache import Store, canonical
+from privet.evaluation.ceiling import CEILING
+from privet.evaluation.metrics import METRICS, is_unbalanced
 from privet.evaluation.results import Figures, Result, SplitFacts
 from privet.evaluation.scoring import Scores, class_figures, scored, with_split
 from privet.evaluation.verdict import needless, verdict
@@ -32,18 +35,22 @@ def evaluate(
     seeds: int | Sequence[int] = 5,
     *,
     controls: bool = True,
+    split: tuple[float, float] | None = None,
     dataset: str = "graph",
     store: Store | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Result:
-    """Train a system and what it is compared with over several seeds, and compare their test accuracy.
+    """Train a system and what it is compared with over several seeds, and compare them on the test nodes.
+
+    The headline is accuracy, or balanced accuracy where 70 % of the test nodes or more are of one class.
 
     Args:
         system: A system with its hyper-parameters; its own seed is not used.
         graph: A graph with features, a schema and labels. Its split is respected; without one every seed draws a
-            random split, 50/25/25 for local and 80/0/20 for central systems.
+            random split of 50/25/25, in which a central system trains on the validation nodes too.
         seeds: The number of seeds, counted from 0, or the seeds themselves.
         controls: Whether to measure the controls as well.
+        split: The shares of training and validation nodes of random splits, which then replace the graph's own.
         dataset: The data's name in the result.
         store: A store of finished figures; what it has is not measured again.
         progress: Called with a few words after each training.
@@ -56,25 +63,26 @@ def evaluate(
     >>> graph = social_graph(120, classes=2, features=6, seed=0)
     >>> result = evaluate(LPGNN(hops=1, max_epochs=3), graph, seeds=2, dataset="village")
     >>> result.guarantee.epsilon, list(result.controls)
-    (1.0, ['structure_only', 'label_propagation', 'features_only', 'non_private'])
+    (1.0, ['structure_only', 'label_propagation', 'features_only', 'majority', 'non_private', 'ceiling'])
     """
-    promised = system.guarantee(graph)
+    promised = replace(system, seed=0).guarantee(graph)  # seeds are stored, and whoever knows them undoes the noise
     if promised is None:
         raise InvalidParameter("noise_multiplier", "evaluate", "above 0; the run without noise is a control", 0)
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
         raise InvalidParameter("seeds", "evaluate", "at least 1", seeds)
-    compared = system.controls() if controls else ()
+    compared = (*system.controls(), CEILING) if controls else ()
     found: dict[str, list[Scores]] = {each.key: [] for each in (_OWN, *compared)}
     mark = None if store is None else fingerprint(graph)
-    splits = [with_split(system, graph, seed) for seed in numbers]
+    splits = [with_split(system, graph, seed, parts=split) for seed in numbers]
     for seed, view in zip(numbers, splits, strict=True):
         for control in (_OWN, *compared):
             found[control.key].append(_figure(control, system, view, seed, store, mark))
             progress(f"{system.name} {control.short}".strip())
     own = found.pop(_OWN.key)
-    values = _percents(own)
-    figures = {c.key: Figures(_percents(found[c.key]), c.short, c.title, c.question) for c in compared}
+    headline = _headline(splits)
+    values = _percents(own, headline)
+    figures = {c.key: Figures(_percents(found[c.key], headline), c.short, c.title, c.question) for c in compared}
     sentences = [verdict(values, figures[c.key].values, c.question, c.title) for c in compared if c.question]
     sentences += [needless(values, figures[c.key].values, c.title, c.spares) for c in compared if c.spares]
     lines = system.release(graph).lines()
@@ -82,10 +90,11 @@ def evaluate(
         system=system.name,
         dataset=dataset,
         task=_task(system),
-        metric="accuracy (%)",
+        metric=METRICS[headline],
         settings=system.settings(),
         seeds=numbers,
         figures=Figures(values),
+        metrics={name: Figures(_percents(own, name)) for name in METRICS},
         controls=figures,
         guarantee=promised,
         ledger=lines,
@@ -102,7 +111,7 @@ def evaluate(
 
 def figures_needed(system: Any, seeds: int, controls: bool) -> int:
     """Return how many trainings :func:`evaluate` makes, for a progress bar."""
-    return seeds * (1 + len(system.controls()) if controls else 1)
+    return seeds * (2 + len(system.controls()) if controls else 1)
 
 
 def fingerprint(graph: Graph) -> str:
@@ -137,8 +146,16 @@ def _figure(control: Control, system: Any, view: Graph, seed: int, store: Store 
     return Scores.from_dict(store.compute(key, lambda: work().to_dict()))
 
 
-def _percents(scores: Sequence[Scores]) -> tuple[float, ...]:
-    return tuple((100 * np.asarray([one.test for one in scores])).tolist())
+def _percents(scores: Sequence[Scores], metric: str) -> tuple[float, ...]:
+    return tuple((100 * np.asarray([one.metrics[metric] for one in scores])).tolist())
+
+
+def _headline(views: Sequence[Graph]) -> str:
+    """Choose balanced accuracy where guessing the largest class would look like knowledge."""
+    view = views[0]
+    if view.labels is None or view.split is None:
+        raise InvalidData("graph to measure on", "one with labels and a split", "one without")
+    return "balanced_accuracy" if is_unbalanced(view.labels[view.split.test]) else "accuracy"
 
 
 def _split_facts(views: Sequence[Graph]) -> SplitFacts:

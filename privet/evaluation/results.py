@@ -129,6 +129,7 @@ class Result(Document):
         settings: The system's hyper-parameters.
         seeds: The seeds of splits and simulations.
         figures: The system's own figures.
+        metrics: The system's figures in every metric, by the metric's name.
         controls: The controls' figures by key.
         guarantee: The promise that the system makes.
         ledger: The parts of the budget.
@@ -154,6 +155,7 @@ class Result(Document):
     guarantee: Guarantee
     ledger: tuple[LedgerLine, ...] = ()
     mechanisms: tuple[str, ...] = ()
+    metrics: Mapping[str, Figures] = field(default_factory=dict)
     classes: tuple[ClassFigures, ...] = ()
     split: SplitFacts | None = None
     verdict: str = ""
@@ -189,6 +191,7 @@ class Result(Document):
             "settings": dict(self.settings),
             "seeds": list(self.seeds),
             **self.figures.to_dict(),
+            "metrics": {key: figures.to_dict() for key, figures in self.metrics.items()},
             "controls": {key: figures.to_dict() for key, figures in self.controls.items()},
             "guarantee": self.guarantee.to_dict(),
             "ledger": [line.to_dict() for line in self.ledger],
@@ -219,6 +222,7 @@ class Result(Document):
                 seeds=tuple(found.get("seeds", range(len(found["values"])))),
                 figures=Figures.from_dict(found),
                 controls={key: Figures.from_dict(value, key) for key, value in found["controls"].items()},
+                metrics={key: Figures.from_dict(value) for key, value in found.get("metrics", {}).items()},
                 guarantee=Guarantee.from_dict(found["guarantee"]),
                 ledger=tuple(_line(line) for line in found.get("ledger", ())),
                 mechanisms=tuple(found.get("mechanisms", ["unknown"])),

@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.data import Graph, label_rate, split_nodes
+from privet.data import Graph, Split, label_rate, split_nodes
 from privet.errors import InvalidData
+from privet.evaluation.metrics import classification_metrics
 from privet.evaluation.results import ClassFigures
-from privet.systems import LocalSystem
 from privet.systems.fitted import Fitted
 
 __all__ = ["Scores", "class_figures", "recalls", "scored", "with_split"]
@@ -26,6 +26,7 @@ class Scores:
     Attributes:
         test: Accuracy, from 0 to 1.
         seconds: The time that training took.
+        metrics: Every metric of :mod:`privet.evaluation.metrics` by its name, from 0 to 1.
         recall: For each class the share of its test nodes that are recognised; None for a class without test nodes.
         support: For each class its number of test nodes.
         facts: What the server found out about the data on its way, by name.
@@ -33,6 +34,7 @@ class Scores:
 
     test: float
     seconds: float
+    metrics: dict[str, float] = field(default_factory=dict)
     recall: tuple[float | None, ...] = ()
     support: tuple[int, ...] = ()
     facts: dict[str, float] = field(default_factory=dict)
@@ -47,23 +49,34 @@ class Scores:
         return cls(**document | {"recall": tuple(document["recall"]), "support": tuple(document["support"])})
 
 
-def with_split(system: Any, graph: Graph, seed: int, labelled: float | None = None) -> Graph:
-    """Return the graph with its own split or, if it has none, with the papers' random one.
+SPLIT = (0.5, 0.25)
+"""The shares of training and validation nodes where a graph has no split of its own."""
 
-    That is 50/25/25 for local and 80/0/20 for central systems.
+
+def with_split(
+    system: Any, graph: Graph, seed: int, labelled: float | None = None, parts: tuple[float, float] | None = None
+) -> Graph:
+    """Return the graph with its own split or, if it has none, with a random one.
+
+    Local and central systems get the same test nodes. A central system chooses nothing by validation labels, so the
+    validation nodes join its training nodes unless the shares are given.
 
     Args:
         system: The system that is measured.
         graph: The graph, with or without a split.
         seed: The seed of a random split.
-        labelled: The share of training nodes that keep their labels, at most 0.5 (default: all of them).
+        labelled: The share of all nodes whose labels are used for training, at most that of the training nodes
+            (default: all of them).
+        parts: The shares of training and validation nodes (default: the graph's own split, else 50 % and 25 %).
     """
-    if graph.split is not None and labelled is None:
+    if graph.split is not None and labelled is None and parts is None:
         return graph
-    parts = (0.5, 0.25) if isinstance(system, LocalSystem) else (0.8, 0.0)
-    split = split_nodes(graph, *parts, seed=seed)
-    if labelled is not None and labelled != parts[0]:
-        split = label_rate(split, labelled / parts[0], seed=seed)
+    chosen = SPLIT if parts is None else parts
+    split = split_nodes(graph, *chosen, seed=seed)
+    if labelled is not None and labelled != chosen[0]:
+        split = label_rate(split, labelled / chosen[0], seed=seed)
+    if parts is None and system.model == "central":
+        split = Split(split.train | split.validation, np.zeros_like(split.validation), split.test)
     return graph.replace(split=split)
 
 
@@ -77,7 +90,9 @@ def scored(train: Callable[[], Fitted], graph: Graph) -> Scores:
     classes = fitted.probabilities.shape[1]
     recall, support = recalls(fitted.predict(), graph.labels, graph.split.test, classes)
     facts = {name: float(value) for name, value in fitted.facts.items() if isinstance(value, int | float)}
-    return Scores(fitted.score(graph.labels, graph.split.test), seconds, recall, support, facts)
+    test = graph.split.test
+    metrics = classification_metrics(fitted.probabilities[test], graph.labels[test])
+    return Scores(fitted.score(graph.labels, test), seconds, metrics, recall, support, facts)
 
 
 def recalls(

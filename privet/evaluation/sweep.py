@@ -24,6 +24,7 @@ def sweep(
     budget: str | None = None,
     seeds: int | Sequence[int] = 5,
     controls: bool = True,
+    split: tuple[float, float] | None = None,
     dataset: str = "graph",
     store: Store | None = None,
     progress: Callable[[str], None] = lambda text: None,
@@ -38,6 +39,7 @@ def sweep(
             central one). Other budgets keep their values, and the true total is the sum of all.
         seeds: The number of seeds, or the seeds themselves.
         controls: Whether to measure the controls as well.
+        split: As for :func:`~privet.evaluation.evaluate.evaluate`.
         dataset: The data's name in the result.
         store: A store of finished figures, for a sweep that can be interrupted (default: in memory).
         progress: Called with a few words after each training.
@@ -52,7 +54,7 @@ def sweep(
         raise InvalidParameter("budget", f"a sweep of {systems[0].name}", "a setting of the system", name)
     kept = Store(None) if store is None else store
     points = [
-        evaluate(one, graph, seeds, controls=controls, dataset=dataset, store=kept, progress=progress)
+        evaluate(one, graph, seeds, controls=controls, split=split, dataset=dataset, store=kept, progress=progress)
         for one in systems
     ]
     return Sweep(name, tuple(points))

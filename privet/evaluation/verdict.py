@@ -1,16 +1,21 @@
-"""Sentences about differences: did the private data help, and would less data have done as well?"""
+"""Sentences about differences: did the private data help, did they not, or can it not be told?"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import stats
 
 from privet.evaluation.intervals import half_width
 
-__all__ = ["needless", "verdict"]
+__all__ = ["MARGIN", "needless", "seeds_needed", "verdict"]
 
-_TOO_WIDE = 20.0  # points of accuracy
+MARGIN = 1.0
+"""The points below which a gain counts as none."""
+
+_MOST_SEEDS = 1000
 
 
 def verdict(
@@ -19,7 +24,10 @@ def verdict(
     subject: str = "the private features",
     against: str = "structure only",
 ) -> str:
-    """Compare paired figures of the same seeds by a two-sided t-test with 95 % confidence.
+    """Say that the private data help, that they do not help by more than a margin, or that it cannot be told.
+
+    The figures are paired by their seeds. Help is a difference whose 95 % confidence interval (Student's t) lies above
+    0. No help is an equivalence test: with 95 % confidence (one-sided) the gain is below :data:`MARGIN` points.
 
     Args:
         private: The system's figures, one for each seed, in per cent.
@@ -29,27 +37,26 @@ def verdict(
 
     >>> verdict([84.0, 85.0, 84.5], [80.0, 81.2, 80.4])
     'The private features help: 4.0 +- 0.4 points above structure only (95 % confidence, 3 seeds).'
-    >>> verdict([84.0, 85.0, 84.0], [84.5, 84.0, 84.5])[:58]
-    'The private features do not help beyond noise: +0.0 +- 2.2'
+    >>> verdict([84.0, 84.1, 84.0, 83.9], [84.1, 84.0, 84.1, 84.0])[:66]
+    'The private features do not help by more than 1 point: -0.0 +- 0.2'
+    >>> verdict([82.3, 86.0], [78.0, 84.0])[-73:]
+    'points against structure only (95 % confidence, 2 seeds). Measure 6 seeds.'
     """
     differences = np.asarray(private, dtype=float) - np.asarray(control, dtype=float)
-    count, mean, margin = len(differences), float(differences.mean()), half_width(differences)
-    if margin is None:
-        return f"One seed cannot tell whether {subject} helped: {mean:+.1f} points against {against}. Measure 5 seeds."
-    certainty = f"(95 % confidence, {count} seeds)"
-    begin = subject[0].upper() + subject[1:]
-    if mean > margin:
-        return f"{begin} help: {mean:.1f} +- {margin:.1f} points above {against} {certainty}."
-    if margin > _TOO_WIDE:
-        few = f"{mean:+.1f} +- {margin:.1f} points against {against} {certainty}"
-        return f"{count} seeds cannot tell whether {subject} helped: {few}. Measure 5 seeds."
-    if mean < -margin:
-        return f"{begin} hurt: {-mean:.1f} +- {margin:.1f} points below {against} {certainty}."
-    return f"{begin} do not help beyond noise: {mean:+.1f} +- {margin:.1f} points against {against} {certainty}."
+    mean, width, begin = float(differences.mean()), half_width(differences), subject[0].upper() + subject[1:]
+    if width is None:
+        return f"One seed cannot tell whether {subject} help: {mean:+.1f} points against {against}. Measure 5 seeds."
+    certainty = f"(95 % confidence, {len(differences)} seeds)"
+    if mean > width:
+        return f"{begin} help: {mean:.1f} +- {width:.1f} points above {against} {certainty}."
+    found = f"{mean:+.1f} +- {width:.1f} points against {against} {certainty}"
+    if _below_margin(differences):
+        return f"{begin} do not help by more than {MARGIN:g} point: {found}."
+    return f"It cannot be told whether {subject} help: {found}. Measure {seeds_needed(differences)} seeds."
 
 
 def needless(private: Sequence[float], simpler: Sequence[float], name: str, spared: str) -> str:
-    """Return a sentence if a control that needs less data does as well as the system, otherwise an empty string.
+    """Return a sentence if a control that needs less data is shown to do as well, otherwise an empty string.
 
     Args:
         private: The system's figures, one for each seed, in per cent.
@@ -57,12 +64,28 @@ def needless(private: Sequence[float], simpler: Sequence[float], name: str, spar
         name: The control in words.
         spared: The data that the control does without.
 
-    >>> needless([60.7, 60.9], [59.5, 59.7], "label propagation", "the features")
+    >>> needless([60.7, 64.9], [59.5, 59.7], "label propagation", "the features")
     ''
-    >>> needless([40.0, 41.0], [59.2, 59.4], "label propagation", "the features")
-    'But label propagation gives 59.3: the features need not be collected for this.'
+    >>> needless([40.0, 41.0, 40.5], [59.2, 59.4, 59.6], "label propagation", "the features")
+    'But label propagation gives 59.4: the features need not be collected for this.'
     """
     differences = np.asarray(private, dtype=float) - np.asarray(simpler, dtype=float)
-    if float(differences.mean()) > (half_width(differences) or 0.0):
+    if len(differences) < 2 or not _below_margin(differences):
         return ""
     return f"But {name} gives {float(np.mean(simpler)):.1f}: {spared} need not be collected for this."
+
+
+def seeds_needed(differences: Sequence[float]) -> int:
+    """Estimate how many seeds make the interval of the mean difference as narrow as the margin, at least 5."""
+    spread = float(np.std(differences, ddof=1))
+    count = max(len(differences) + 1, 5)
+    while count < _MOST_SEEDS and stats.t.ppf(0.975, count - 1) * spread / math.sqrt(count) > MARGIN:
+        count += 1
+    return count
+
+
+def _below_margin(differences: Sequence[float]) -> bool:
+    """Tell whether the mean difference is below the margin with 95 % confidence, one-sided."""
+    count = len(differences)
+    error = float(np.std(differences, ddof=1)) / math.sqrt(count)
+    return bool(float(np.mean(differences)) + stats.t.ppf(0.95, count - 1) * error < MARGIN)

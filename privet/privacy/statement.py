@@ -145,8 +145,12 @@ def _share(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _tuning(model: str, trials: int) -> str:
     if model == "central":
         return "The choice of settings is not covered: if protected data decided it, that would have to be paid for."
-    tried = f"{trials} settings were tried on" if trials else "Settings that are searched for are chosen by"
-    return f"{tried} validation data that the server sees anyway, which costs nothing more."
+    if not trials:
+        return "No settings were searched for on the collected data."
+    return (
+        f"{trials} settings were tried on the validation labels of a collection of its own, which costs a second "
+        "budget of the same size; the nodes of that collection include test nodes of the reported figures."
+    )
 
 
 @cache

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from privet.data.files import atomic_file
-from privet.errors import InvalidParameter
+from privet.errors import InvalidData, InvalidParameter
 from privet.evaluation.documents import read_json
 from privet.evaluation.results import Figures, Result, Sweep
 from privet.privacy import Guarantee
 from privet.privacy.rounding import at_most
 from privet.privacy.statement import statement
 from privet.reporting.figures import ReportFigure, accuracy_figure, classes_figure, deciding, tradeoff_figure
+from privet.systems import Fitted
 
 __all__ = ["build_report", "read_results", "write_report"]
 
@@ -46,15 +47,40 @@ def write_report(results: Sequence[Result], out: Path, figures: Path | None = No
 
 
 def read_results(paths: Sequence[Path]) -> list[Result]:
-    """Read files of results and of sweeps, whose points are results, in the order given."""
+    """Read files of results and of sweeps, whose points are results, and models' directories, in the order given."""
     results: list[Result] = []
     for path in paths:
+        if path.is_dir():
+            results.append(_of_model(path))
+            continue
         document, where = read_json(path), f"file '{path.name}'"
         if isinstance(document, dict) and "points" in document:
             results += Sweep.from_dict({"swept": "epsilon", **document}, where).points
         else:
             results.append(Result.from_dict(document, where))
     return results
+
+
+def _of_model(path: Path) -> Result:
+    """Describe a trained model by its accuracy on the validation labels that the server saw."""
+    fitted = Fitted.load(path)
+    if fitted.guarantee is None or fitted.validation_score is None:
+        raise InvalidData(
+            f"The model in {path.name} has no guarantee or no validation score: there is nothing to report."
+        )
+    return Result(
+        system=fitted.system,
+        dataset=path.name,
+        task="a trained model",
+        metric="validation accuracy (%)",
+        settings=fitted.settings,
+        seeds=(0,),
+        figures=Figures((100 * fitted.validation_score,)),
+        controls={},
+        guarantee=fitted.guarantee,
+        ledger=fitted.lines,
+        mechanisms=tuple(line.mechanism for line in fitted.lines),
+    )
 
 
 def build_report(results: Sequence[Result]) -> tuple[str, list[ReportFigure]]:

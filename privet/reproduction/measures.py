@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privet.data import Graph
 from privet.errors import InvalidData
-from privet.evaluation.scoring import with_split
+from privet.evaluation.scoring import SPLIT, with_split
 from privet.systems.controls import Control, simulate
 
 __all__ = ["ACCURACY", "OWN", "Column", "Measure", "Measurement", "Score", "accuracy", "classification", "of_kinds"]
@@ -96,7 +96,8 @@ def accuracy(predicted: NDArray[np.int64], labels: NDArray[np.int64], classes: i
 
 def _column(control: Control, score: Score) -> Column:
     def measure(system: Any, graph: Graph, seed: int, label_rate: float | None = None) -> float:
-        view = with_split(system, graph, seed, label_rate)
+        papers = (0.8, 0.0) if system.model == "central" else SPLIT  # the central paper's, and everybody else's
+        view = with_split(system, graph, seed, label_rate, papers)
         if view.labels is None or view.split is None:
             raise InvalidData("graph to measure on", "one with labels", "one without")
         fitted = control.fit(system, view, seed)

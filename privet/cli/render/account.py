@@ -7,6 +7,7 @@ from rich.table import Table
 
 from privet.auditing.account import CentralAccount, LocalAccount, MechanismAccount
 from privet.privacy import Guarantee
+from privet.privacy.rounding import at_most
 
 __all__ = ["print_account"]
 
@@ -30,7 +31,7 @@ def print_account(account: MechanismAccount | LocalAccount) -> None:
 def _add_figures(table: Table, guarantee: Guarantee) -> None:
     table.add_row("epsilon", f"{guarantee.epsilon:.6g}")
     if guarantee.delta:
-        table.add_row("delta", f"{guarantee.delta:.4g}")
+        table.add_row("delta", at_most(guarantee.delta))
 
 
 def _add_noise(table: Table, account: CentralAccount) -> None:

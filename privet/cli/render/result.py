@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from privet.evaluation.results import Figures, Result
+from privet.privacy.rounding import at_most
 
 __all__ = ["print_result"]
 
@@ -28,9 +29,9 @@ def print_result(result: Result) -> None:
         console.print(f"Of {pairs:,.0f} reported edges about {noise:,.0f} are noise ({noise / max(pairs, 1):.0%}).")
     published = guarantee.published_epsilon
     console.print(
-        f"Protected: {guarantee.unit} ({guarantee.model} model), true epsilon {guarantee.epsilon:.4g}"
+        f"Protected: {guarantee.unit} ({guarantee.model} model), true epsilon at most {at_most(guarantee.epsilon)}"
         + (f" (the paper's claim: {published:.3g})" if published is not None else "")
-        + (f", delta {guarantee.delta:.2g}." if guarantee.delta else ".")
+        + (f", delta at most {at_most(guarantee.delta, 3)}." if guarantee.delta else ".")
         + f" Not protected: {'; '.join(guarantee.unprotected)}."
     )
 

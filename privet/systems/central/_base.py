@@ -146,6 +146,11 @@ class CentralSystem(ABC):
         width = fitted.weights["0.weight"].shape[1]
         if graph.features is None:
             raise InvalidData(f"graph given to {type(self).__name__}.apply", "one with features", "one without")
+        if graph.split is not None and graph.split.train.any():
+            raise InvalidData(
+                f"{type(self).__name__}.apply is for another graph; this one has training nodes, which are protected. "
+                "Use fitted.predict_proba() for its validation and test nodes."
+            )
         nobody = np.zeros(graph.num_nodes, dtype=np.bool_)
         nothing = np.full(graph.num_nodes, -1, dtype=np.int64)
         view = TrainingView(graph, graph.features, nothing, nobody, ~nobody, fitted.probabilities.shape[1])

@@ -20,7 +20,6 @@ __all__ = ["advised", "demonstrated", "prepared", "preset"]
 _TRANSFORMS: dict[str, Callable[[Graph, Any], Graph]] = {
     "group_columns": lambda graph, size: group_columns(graph, int(size)),
     "project": lambda graph, dimension: public_projection(graph, int(dimension)),
-    "largest_component": lambda graph, wanted: graph.largest_component() if wanted else graph,
 }
 
 
