@@ -66,7 +66,7 @@ def _of_model(path: Path) -> Result:
     fitted = Fitted.load(path)
     if fitted.guarantee is None or fitted.validation_score is None:
         raise InvalidData(
-            f"The model in {path.name} has no guarantee or no validation score: there is nothing to report."
+            f"The model in {path.name} has no guarantee or no validation score to report."
         )
     return Result(
         system=fitted.system,
