@@ -73,7 +73,7 @@ export function describeBudget(study, report, over = false) {
   const rows = ledger.reports.map(({ title, cost, made, sent }) => {
     return [title, tidy(cost), moment(new Date(made)), sent === null ? "not sent yet" : moment(new Date(sent))];
   });
-  const empty = element("p", { class: "hint" }, "No report was made in this browser yet.");
+  const empty = element("p", { class: "hint" }, "There is no report in this browser.");
   const history = table("Reports made in this browser", ["Study", "Cost (ε)", "Made", "Sent"], rows, { class: "stacked" });
   const refunds = ledger.refunds.map(({ title, cost, reason }) => {
     return element("p", { class: "hint" }, `Refunded ε = ${tidy(cost)} for “${title}”, whose report was never sent: ${reason}`);
