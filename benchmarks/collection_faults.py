@@ -24,7 +24,6 @@ from privet.collection.operator.rehearsal import free_port, start_collector
 from privet.collection.server.batches import pack_batch
 
 CONNECTIONS = 48
-UNLIMITED = ("--rate-limit", "0")
 BATCH_SHARE, BATCH = 0.5, 40  # half of the participants come through gateways that send 40 at a time
 
 
@@ -55,7 +54,7 @@ def play(participants: int, kills: int, url: str | None) -> dict[str, Any]:
     return {
         "kills": crowd.killed,
         "acknowledged": len(crowd.acknowledged),
-        "stored": len(answers),
+        "stored": len(answers.users),
         "lost": lost,
         "altered": altered,
         "twice": len(answers["features"]) - len(answers.users),
@@ -76,7 +75,7 @@ class _Crowd:
 
     async def play(self) -> float:
         """All participants, and the killer beside them; the seconds that it took."""
-        self.server = start_collector(self.folder, self.port, *UNLIMITED)
+        self.server = start_collector(self.folder, self.port)
         begin = time.perf_counter()
         nodes = list(range(len(self.bodies)))
         self.random.shuffle(nodes)
@@ -102,7 +101,7 @@ class _Crowd:
             self.server.kill()
             self.server.communicate()
             self.killed += 1
-            self.server = await asyncio.to_thread(start_collector, self.folder, self.port, *UNLIMITED)
+            self.server = await asyncio.to_thread(start_collector, self.folder, self.port)
 
     async def _participants(self, waiting: Any) -> None:
         connection: Any = None

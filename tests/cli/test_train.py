@@ -1,4 +1,4 @@
-"""``privet train`` and ``privet predict`` as a user runs them."""
+"""``privet train`` as a user runs it, and predictions from its model."""
 
 from __future__ import annotations
 
@@ -129,6 +129,7 @@ def test_a_study_directory_is_read_and_told_of_the_model(
         (["--system", "rgnn"], "lpgnn, privge"),
         (["--set", "epsilon_features=100"], "the release's, 4.0"),
         (["--set", "hop=2"], "a setting of lpgnn"),
+        (["--study-id", "0" * 64], "the id of the study that the reports are of"),
         (["--study", "missing.parquet"], "an existing file"),
         (["--study", "labels.csv"], "labels.csv"),
         (["--labels", "edges.parquet"], "no column 'node'"),
@@ -148,23 +149,3 @@ def test_what_cannot_be_trained_is_refused_in_one_sentence(
     assert message in err
     assert err.count("\n") == 1
     assert not Path("model").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--nodes", "1,x"], "such as 1,2,3"),
-        (["--nodes", "120"], "from 0 to 119"),
-        (["--out", "file.txt"], ".csv or .parquet"),
-    ],
-)
-def test_what_cannot_be_predicted_is_refused(
-    arguments: list[str], message: str, files: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(files)
-    public = ["--graph", "edges.parquet", "--set", "max_epochs=1", "--out", "model"]
-    assert privet(capsys, monkeypatch, *training(files), *public)[0] == 0
-    code, _, err = privet(capsys, monkeypatch, "predict", "model", *arguments)
-    assert code == 2
-    assert message in err
-    assert privet(capsys, monkeypatch, "predict", "nowhere")[0] == 2

@@ -499,6 +499,8 @@ def test_a_study_that_its_operator_closed(
     assert (collector.store.count(), visit.reports) == (0, [])
     assert not page.get_by_role("button", name="Send this report").is_visible()
     page.get_by_text("History and limit").click()
+    assert page.get_by_text("Refunded ε = 1 for “Closed early”, whose report was never sent").is_visible()
+    assert "This study costs" not in page.locator("#budget-words").inner_text()
     picture(page, "participant-refunded")
     ledger = json.loads(page.evaluate("localStorage.getItem('privet-ledger-1')"))
     assert ledger["reports"] == []

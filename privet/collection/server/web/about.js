@@ -53,16 +53,19 @@ function strength(cost) {
     : "";
 }
 
-/** What was given away before, what this study costs, and the history. `report` is null before one is made. */
-export function describeBudget(study, report) {
+/**
+ * What was given away before, what this study costs, and the history. `report` is null before one is made; `over` says
+ * that none will be.
+ */
+export function describeBudget(study, report, over = false) {
   const ledger = readLedger();
   const before = spent(ledger);
-  const planned = report ? 0 : study.cost;
+  const planned = report || over ? 0 : study.cost;
   byId("budget-figure").replaceChildren(budgetBar(before, planned, ledger.limit));
   const included = report ? ", this report included" : "";
   const given = `So far you have given away ε = ${tidy(before)} on this site${included}; your limit is ${tidy(ledger.limit)}.`;
   const left = tidy(remainder(ledger.limit, before, planned));
-  byId("budget-words").textContent = report
+  byId("budget-words").textContent = report || over
     ? given
     : exceeds(ledger, study.cost)
       ? `${given} This study costs ${tidy(planned)}, which is more than is left.`
@@ -70,11 +73,11 @@ export function describeBudget(study, report) {
   const rows = ledger.reports.map(({ title, cost, made, sent }) => {
     return [title, tidy(cost), moment(new Date(made)), sent === null ? "not sent yet" : moment(new Date(sent))];
   });
-  for (const { title, cost, reason, at } of ledger.refunds) {
-    rows.push([title, `${tidy(cost)} refunded`, moment(new Date(at)), `never: ${reason}`]);
-  }
-  const empty = element("p", { class: "hint" }, "No report was made in this browser yet.");
+  const empty = element("p", { class: "hint" }, "There is no report in this browser.");
   const history = table("Reports made in this browser", ["Study", "Cost (ε)", "Made", "Sent"], rows, { class: "stacked" });
-  byId("history").replaceChildren(rows.length > 0 ? history : empty);
+  const refunds = ledger.refunds.map(({ title, cost, reason }) => {
+    return element("p", { class: "hint" }, `Refunded ε = ${tidy(cost)} for “${title}”, whose report was never sent: ${reason}`);
+  });
+  byId("history").replaceChildren(rows.length > 0 ? history : empty, ...refunds);
   byId("limit").value = ledger.limit;
 }

@@ -192,14 +192,16 @@ async function send() {
     byId("nudge").hidden = false;
   };
   try {
-    await askFirst();
+    await askFirst().catch((error) => {
+      if (!error.temporary) throw error; // a server that is away is asked again and again below
+    });
     state.report = await markTried(study, node);
     await deliver(study, token, report.body, onTrouble, nudge);
     state.report = await acknowledge(study, node);
     forgetAnswers();
     showSent(true);
   } catch (error) {
-    describeBudget(study, state.report);
+    describeBudget(study, state.report, state.report === null);
     refuse(error, state.report === null ? ["budget"] : ["check", "budget"]);
     show(byId("refusal"));
   }
