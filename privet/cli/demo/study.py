@@ -52,7 +52,7 @@ def show_study(console: Console, people: int, seed: int) -> None:
             "eligible": "People who do not exist.",
             "nodes": people,
             "schema": graph.schema,
-            "features": {"mechanism": "multi-bit", "epsilon": _EPSILON},
+            "release": [{"ask": "features", "mechanism": "multi-bit", "epsilon": _EPSILON}],
             "opens": "2020-01-01T00:00:00Z",
             "closes": "2029-12-31T00:00:00Z",
         }
