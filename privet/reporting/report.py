@@ -65,9 +65,7 @@ def _of_model(path: Path) -> Result:
     """Describe a trained model by its accuracy on the validation labels that the server saw."""
     fitted = Fitted.load(path)
     if fitted.guarantee is None or fitted.validation_score is None:
-        raise InvalidData(
-            f"The model in {path.name} has no guarantee or no validation score to report."
-        )
+        raise InvalidData(f"The model in {path.name} has no guarantee or no validation score to report.")
     return Result(
         system=fitted.system,
         dataset=path.name,
