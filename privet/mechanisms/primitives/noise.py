@@ -18,11 +18,13 @@ __all__ = ["Noise", "noisy_sum", "standard_normal"]
 
 Noise: TypeAlias = Literal["gaussian", "sml"]
 
-_SUMMED = 2  # one double has gaps that tell its origin (Mironov 2012); of a sum there are too many origins to search
+_SUMMED = 2  # makes the search for an origin (Mironov 2012) longer; it does not make the noise sound in floating point
 
 
 def standard_normal(count: int, bits: Bits) -> NDArray[np.float64]:
-    """``count`` draws of N(0, 1), each the sum of two by Box and Muller, sqrt(-2 ln u) cos(2 pi v), over sqrt(2).
+    """Draw ``count`` numbers of N(0, 1), each the sum of two by Box and Muller, sqrt(-2 ln u) cos(2 pi v), over sqrt(2).
+
+    The distribution is that of real numbers up to rounding: the low bits of a double can still tell its origin.
 
     >>> from privet.mechanisms import SeededBits
     >>> standard_normal(3, SeededBits(0)).shape
