@@ -139,7 +139,7 @@ def _recommended(first: _Tried, champions: dict[str, _Tried], rows: Sequence[Gai
 
 
 def _way(row: _Tried, best: _Tried) -> Way:
-    """How good a candidate is, and how far behind the best of the same draws."""
+    """Describe how good a candidate is, and how far behind the best of the same draws."""
     behind, candidate = np.subtract(best.scores, row.scores), row.candidate
     settings = candidate.system.settings()
     return Way(

@@ -44,14 +44,14 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """What is trained, in words."""
+        """The name of what is trained."""
         if self.control is None:
             return self.system.name
         return _ALONE.get(self.control.key, f"{self.system.name} on the structure")
 
     @property
     def hops(self) -> str:
-        """How far the system looks; empty where it does not choose that."""
+        """The number of hops that the system looks; empty where it does not choose that."""
         settings = self.system.settings()
         if self.control is not None and self.control.key in _ALONE:
             return ""

@@ -16,7 +16,7 @@ __all__ = ["Advice", "Gain", "Pooled", "StudyPlan", "Way"]
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What the operator knows and wants: public facts and a budget.
+    """The operator's knowledge and wishes: public facts and a budget.
 
     Attributes:
         topology: The graph, or one of the stated size.
@@ -83,7 +83,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Gain:
-    """What collecting adds in one world.
+    """The gain of collecting in one world.
 
     Attributes:
         homophily: How much friends resemble each other: low, medium or high.
@@ -116,7 +116,7 @@ class Pooled:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Advice(Document):
-    """What a simulation found.
+    """The findings of a simulation.
 
     Attributes:
         source: Where the topology is from.

@@ -68,7 +68,7 @@ def _no_gain(advice: Advice, part: str, other: str) -> str:
 
 
 def _others(advice: Advice) -> str:
-    """How sure the choice of the setting is."""
+    """Tell how sure the choice of the setting is."""
     best = advice.recommended
     rows = [row for row in advice.candidates if row != best]
     close = [row for row in rows if row.behind <= row.margin]

@@ -27,7 +27,7 @@ _MAX_CLAIM = 1000
 
 @dataclass(frozen=True)
 class Enumeration:
-    """What listing all reports showed of a claim.
+    """The outcome of listing all reports under a claim.
 
     ``holds`` is decided in rational numbers. ``epsilon`` is the largest log likelihood ratio that was found (delta 0),
     and ``delta`` the largest hockey-stick divergence at the claimed epsilon, as floating-point figures for people.

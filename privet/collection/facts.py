@@ -73,7 +73,7 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known about a trained model and the answers behind it.
+    """Figures about a trained model and the answers behind it.
 
     Attributes:
         nodes: The people of the study.

@@ -67,7 +67,7 @@ class AdjacencyResponse(Mechanism):
         return self.odds.low / self.odds.total
 
     def expected_entries(self, num_bits: int, num_ones: int) -> float:
-        """How many neighbours are reported in all, on average."""
+        """Return the expected number of reported neighbours."""
         return num_ones * (1 - self.flip) + (num_bits - num_ones) * self.flip
 
     def perturb(

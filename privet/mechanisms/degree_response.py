@@ -62,7 +62,7 @@ class DegreeResponse(Mechanism):
 
     @cached_property
     def scale(self) -> int:
-        """Of the noise, in 1 / steps of an edge; strictly more than steps / epsilon."""
+        """The scale of the noise, in 1 / steps of an edge; strictly more than steps / epsilon."""
         return math.floor(self.steps / Fraction(self.epsilon)) + 1
 
     @property

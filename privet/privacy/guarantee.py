@@ -21,7 +21,7 @@ _RELATIONSHIP = "one relationship costs an epsilon of"
 
 
 class Unit(StrEnum):
-    """What one guarantee protects; the adjacency says which inputs are told apart."""
+    """The thing that one guarantee protects; the adjacency says which inputs are told apart."""
 
     FEATURES = "feature vector"
     LABEL = "label"
@@ -92,7 +92,7 @@ class Guarantee:
 
     @classmethod
     def local(cls, unit: Unit, epsilon: float, delta: float = 0.0, **rest: Any) -> Guarantee:
-        """What a device promises its owner: the server is the adversary."""
+        """Return a promise of a device to its owner: the server is the adversary."""
         return cls("local", unit, ADJACENCY[unit], epsilon, delta, **rest)
 
     @classmethod

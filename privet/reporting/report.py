@@ -111,7 +111,7 @@ def build_report(results: Sequence[Result]) -> tuple[str, list[ReportFigure]]:
 
 
 def _marks(results: Sequence[Result]) -> list[str]:
-    """What tells results of equal system, data and epsilon apart: the settings in which they differ, or a number."""
+    """Tell results of equal system, data and epsilon apart: the settings in which they differ, or a number."""
 
     def title(result: Result) -> tuple[str, str, float]:
         return result.system, result.dataset, result.guarantee.epsilon
@@ -136,7 +136,7 @@ def _equal(one: Result, other: Result, names: Sequence[str]) -> bool:
 
 
 def _view(result: Result, mark: str, number: int, inline: Callable[[ReportFigure], str]) -> dict[str, Any]:
-    """What the template shows of one result."""
+    """Collect what the template shows of one result."""
     name = _slug(f"{number}-{result.system}-{result.dataset}")
     main = deciding(result)
     shown = [row for row in result.classes if row.recall is not None]

@@ -1,4 +1,4 @@
-"""What a published table measures: a figure of the system itself and of whatever stands beside it."""
+"""Measures of published tables: a figure of the system itself and of whatever stands beside it."""
 
 from __future__ import annotations
 

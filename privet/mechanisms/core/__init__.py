@@ -1,1 +1,1 @@
-"""What mechanisms are made of: the base class, reports, and the shapes that several of them share."""
+"""The parts of mechanisms: the base class, reports, and the shapes that several of them share."""

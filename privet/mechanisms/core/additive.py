@@ -34,7 +34,7 @@ class AdditiveNoise(CoordinateMechanism):
     @property
     @abstractmethod
     def reach(self) -> int:
-        """How many grid steps beyond the range a report can lie."""
+        """The number of grid steps that a report can lie beyond the range."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What a server may use of the reports: an affine map of sparse symbols, never a dense matrix unless asked."""
+"""Estimates as a server uses them: an affine map of sparse symbols, never a dense matrix unless asked."""
 
 from __future__ import annotations
 

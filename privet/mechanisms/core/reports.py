@@ -1,4 +1,4 @@
-"""What leaves a device: symbols of a finite alphabet, nothing else.
+"""Reports: symbols of a finite alphabet, and nothing else, leave a device.
 
 What is stored, sent on the wire and fed to the server is the same object.
 """

@@ -1,4 +1,4 @@
-"""Where randomness comes from: the operating system on a device, a seed in a simulation. The type says which."""
+"""Sources of randomness: the operating system on a device, a seed in a simulation. The type says which."""
 
 from __future__ import annotations
 

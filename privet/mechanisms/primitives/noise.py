@@ -22,7 +22,7 @@ _SUMMED = 2  # makes the search for an origin (Mironov 2012) longer; it does not
 
 
 def standard_normal(count: int, bits: Bits) -> NDArray[np.float64]:
-    """Draw ``count`` numbers of N(0, 1), each the sum of two by Box and Muller, sqrt(-2 ln u) cos(2 pi v), over sqrt(2).
+    """Draw numbers of N(0, 1), each the sum of two by Box and Muller, sqrt(-2 ln u) cos(2 pi v), over sqrt(2).
 
     The distribution is that of real numbers up to rounding: the low bits of a double can still tell its origin.
 

@@ -94,7 +94,7 @@ def gather(matrix: Matrix, coordinates: NDArray[np.int32] | None) -> NDArray[np.
 def unit_positions(
     matrix: Matrix, coordinates: NDArray[np.int32] | None, low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Where each value lies in its declared range, as a number in [0, 1]; what lies outside is clipped."""
+    """Return the place of each value in its declared range, a number in [0, 1]; values outside are clipped."""
     warn_if_outside(matrix, low, high)
     lows, spans = (low, high - low) if coordinates is None else (low[coordinates], (high - low)[coordinates])
     return np.clip((gather(matrix, coordinates) - lows) / spans, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""How far the server's estimate of a neighbourhood's aggregate is from the truth: LPGNN's figure 5."""
+"""The error of the server's estimate of a neighbourhood's aggregate: LPGNN's figure 5."""
 
 from __future__ import annotations
 

@@ -60,15 +60,27 @@ _CHOICES = {
 
 @dataclass(frozen=True, kw_only=True)
 class LPGNN(NetworkSettings, LocalSystem):
-    """KProp over ``hops``, then layers of a ``backbone``; the network of least loss on validation nodes is kept.
+    """KProp, then the layers of a backbone; the network of least loss on validation nodes is kept.
 
-    ``delta`` is the analytic Gaussian mechanism's alone. The probabilities of ``networks`` that differ in their initial
-    weights are averaged. The fields from ``label_denoising`` on matter if
-    ``epsilon_labels`` is given: reports are propagated over ``label_hops``, and ``"majority"`` (published) fits the
-    training nodes to the winning class through the transition matrix, ``"posterior"`` fits all nodes to the class
-    posterior of a neighbourhood that counts for ``label_evidence`` reports. With ``validation_reports`` those are
-    propagated too; then nothing is held out to choose by, and the last of ``max_epochs`` networks is kept. Either way a
-    network that agrees with the training reports more than the truth would is not kept.
+    A network that agrees with private training labels more than the truth would is never kept.
+
+    Attributes:
+        mechanism: The randomiser of the features: "multi-bit" (the paper's), "one-bit", "laplace" or
+            "analytic-gaussian".
+        sample: The number of features in a report; None for the mechanism's best choice.
+        delta: The delta of the analytic Gaussian mechanism; others have none.
+        hops: K, the number of propagation steps before the network.
+        aggregator: The average over neighbours: "gcn" or "mean".
+        self_loops: True to count a node among its own neighbours in KProp.
+        backbone: The graph layers behind KProp, by the name of a registered backbone.
+        batch_norm: True to normalise the output of the first layer.
+        networks: The number of networks, with other initial weights, whose probabilities are averaged.
+        label_denoising: With private labels: "majority" (published) fits training nodes to the winning class of the
+            propagated reports through the transition matrix, "posterior" fits all nodes to the class posterior.
+        label_hops: The number of steps over which private labels are propagated.
+        label_evidence: The number of reports that a neighbourhood counts for in the posterior.
+        validation_reports: True to propagate the validation nodes' reports too; nothing is then held out to choose by,
+            and the last of ``max_epochs`` networks is kept.
     """
 
     name: ClassVar[str] = "lpgnn"
@@ -224,7 +236,7 @@ class KPropNetwork(nn.Module):
         )
 
     def operator(self, graph: Graph) -> Propagation:
-        """What the layers behind KProp propagate with; make it once a graph."""
+        """Return the operator of the layers behind KProp; make it once for each graph."""
         return self.layers.operator(graph)
 
     def forward(self, x: LazyFeatures, operator: Propagation) -> Tensor:

@@ -48,14 +48,19 @@ _MECHANISMS: dict[str, type[CoordinateMechanism]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class PrivGE(NetworkSettings, LocalSystem):
-    """HDS reports, a PageRank embedding with decay ``alpha`` and convolution coefficient ``r``, a network behind.
+    """HDS reports, a personalised-PageRank embedding of them, and a perceptron behind.
 
-    ``sample`` is the paper's k (each mechanism's own best choice if None), ``weight_decay`` its l2, and
-    ``centring="middle"`` its choice of each column's 0 (see :func:`standardised`). The series is
-    truncated where its relative error falls to ``tolerance``. ``scale`` is the size of X's entries: with
-    a smaller one training starts more slowly and fits less of the noise. ``batch_size`` makes mini-batches of training
-    nodes, for which Z is written out once. ``folds`` are of :meth:`fit_links`. A private label (``epsilon_labels``)
-    enters the loss through its transition matrix.
+    Attributes:
+        mechanism: The randomiser of the features: "hds" (the paper's), "laplace", "multi-bit" or "piecewise".
+        sample: The paper's k, the number of features in a report; None for the mechanism's best choice.
+        centring: The zero of each column: its "mean", or the "middle" of its range as in the paper.
+        alpha: The decay of PageRank.
+        r: The convolution coefficient.
+        tolerance: The relative error at which the series is cut off.
+        scale: The size of the embedding's entries; a smaller one trains more slowly and fits less of the noise.
+        activation: The perceptron's activation.
+        batch_size: The number of training nodes in a mini-batch; None to use all at once.
+        folds: The number of folds of training edges in link prediction.
     """
 
     name: ClassVar[str] = "privge"

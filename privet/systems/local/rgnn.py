@@ -43,15 +43,25 @@ _FOLDS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class RGNN(NetworkSettings, LocalSystem):
-    """Reconstruct, then train ``backbone`` for ``max_epochs`` on cross-entropy + ``alpha`` x the proportions' KL.
+    """Reconstruct features and labels, then train a GNN on cross-entropy and on the label proportions of clusters.
 
-    ``epsilon_features`` is the true budget of a report; each of the ``sample`` answers has
-    :attr:`epsilon_per_feature`, the paper's eps_x. ``hops`` and ``label_hops`` are the paper's K_x and K_y. The paper
-    has ``fill="uniform"``, one-hot targets (``soft_labels=False``) and neither of the following. ``standardise``
-    scales reconstructed features to mean 0 and deviation 1. ``input_label_hops`` above 0 also gives the network the
-    label reports propagated over so many hops; a fold of training nodes never sees its own reports while it is fitted.
-    ``keep_best`` keeps the epoch under which the validation nodes' labels are most likely instead of the last one;
-    ``validation_reports`` trains on these labels instead.
+    The paper has ``fill="uniform"``, one-hot targets and neither ``standardise`` nor ``input_label_hops``.
+
+    Attributes:
+        sample: m, the number of features that a device answers, each with :attr:`epsilon_per_feature`.
+        fill: "none" reports these answers only, "uniform" fills the others with random ones.
+        hops: K_x, the number of steps over which features are averaged.
+        label_hops: K_y, the number of steps over which labels are averaged.
+        input_label_hops: Above 0 the network also sees label reports propagated over so many hops; a fold of training
+            nodes never sees its own reports while it is fitted.
+        soft_labels: True to fit estimated shares of classes instead of the winning class.
+        standardise: True to scale reconstructed features to mean 0 and deviation 1.
+        clusters: The number of METIS clusters.
+        alpha: The weight of the clusters' label proportions in the loss.
+        backbone: The graph layers, by the name of a registered backbone.
+        max_grad_norm: The bound on the norm of a step's gradient.
+        keep_best: True to keep the epoch under which validation labels are most likely instead of the last one.
+        validation_reports: True to train on the validation nodes' labels too.
     """
 
     name: ClassVar[str] = "rgnn"
@@ -164,7 +174,7 @@ class RGNN(NetworkSettings, LocalSystem):
     def _inputs(
         self, features: Tensor, labels: _Labels, collected: Collected
     ) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
-        """What the network sees when it predicts, and what it sees while each fold of training nodes is fitted."""
+        """Return the network's input for predictions, and the input while each fold of training nodes is fitted."""
         x = _standardised(features, features) if self.standardise else features
         if self.input_label_hops == 0:
             return x, [(x, labels.fitted)]

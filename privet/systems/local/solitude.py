@@ -49,15 +49,26 @@ _CHOICES = {"calibration": Calibration, "symmetrise": Symmetrise, "backbone": So
 
 @dataclass(frozen=True, kw_only=True)
 class Solitude(NetworkSettings, LocalSystem):
-    """A network on a graph that was never seen; labels of training and validation nodes are public.
+    """A network on a graph that the server never saw; labels of training and validation nodes are public.
 
-    ``epsilon_edges`` is the budget of one neighbour list bit (None: the topology is public, for upper bounds). With
-    ``one_sided`` only the endpoint of smaller id reports a pair. ``symmetrise`` says which graph the reports are taken
-    for, ``calibration`` what is done to it: ``"published"`` trains its weights (``fidelity`` is lambda_1, ``sparsity``
-    lambda_2), ``"bayesian"`` replaces them by posterior probabilities, from common neighbours, the classes of both ends
-    and ``degrees``: ``"ignored"``, ``"counted"`` in the noisy graph, or ``"reported"`` for ``degree_share`` of the edge
-    budget. With ``average_beliefs`` the result is the mean of the network's probabilities and of the class beliefs that
-    those posteriors rest on. More than ``max_entries`` expected flips are refused before anything is allocated.
+    Attributes:
+        epsilon_edges: The budget of one bit of a neighbour list; None if the topology is public.
+        one_sided: True if only the endpoint of smaller id reports a pair.
+        symmetrise: The graph that the reports are taken for: "posterior", "union", "intersection" or "directed".
+        calibration: "published" trains the weights of reported edges, "bayesian" replaces them by posterior
+            probabilities, "none" leaves them.
+        degrees: The use of degrees in the posterior: "ignored", "counted" in the noisy graph, or "reported" for
+            ``degree_share`` of the edge budget.
+        degree_share: The share of the edge budget that the length of the list gets.
+        average_beliefs: True to average the network's probabilities with the class beliefs behind the posterior.
+        fidelity: lambda_1 of the published calibration.
+        sparsity: lambda_2 of the published calibration.
+        adjacency_learning_rate: The learning rate of the edges' weights.
+        feature_hops: The number of steps over which features are smoothed.
+        label_hops: The number of steps over which predictions are smoothed.
+        backbone: The graph layers, "gcn" or "sage".
+        batch_norm: True to normalise between layers.
+        max_entries: The most expected flips; more are refused before anything is allocated.
     """
 
     name: ClassVar[str] = "solitude"
@@ -257,7 +268,7 @@ class Solitude(NetworkSettings, LocalSystem):
 
 
 def count_noise(graph: Graph, collected: Collected) -> int:
-    """How many reported pairs are no edges: for a simulation, which has the graph that the server lacks."""
+    """Count the reported pairs that are no edges: for a simulation, which has the graph that the server lacks."""
     pairs = _pairs(collected)
     if pairs is None:
         return 0
