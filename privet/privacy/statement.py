@@ -73,8 +73,8 @@ _MEASURES = {
         "made towards more loss.",
         "post_processing": "Predictions cost nothing more: they read the released model and nodes that are not "
         "protected.",
-        "floating_point": "Clipped sums and their noise are in double precision. The promise is proven for real numbers, "
-        "not for those of a computer: the low bits of a noisy sum can tell its addends apart.",
+        "floating_point": "Clipped sums and their noise are in double precision. The promise is proven for real "
+        "numbers, not for those of a computer: the low bits of a noisy sum can tell its addends apart.",
         "actors": "A holder of all data is trusted with it; those who see the released model need not be trusted.",
         "release": "The trained model is given out once, about data that do not change; nobody can ask further "
         "questions.",

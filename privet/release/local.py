@@ -28,7 +28,9 @@ __all__ = ["LocalRelease"]
 
 @dataclass(frozen=True)
 class LocalRelease:
-    """Everything that leaves the devices of a population. Simulation, system, manifest, device and collector use this object.
+    """Everything that leaves the devices of a population.
+
+    Simulation, system, manifest, device and collector use this object.
 
     Formal guarantee: :meth:`guarantee` holds for everything that one device sends, against everybody else, whatever
     the server does with it (sequential composition: the epsilons of one device's answers add).

@@ -100,7 +100,7 @@ def _marginal(q: float, M: float, truncated: float, low: int, high: int) -> tupl
 
 
 def _narrow(M: float, low: int, high: int) -> bool:
-    """Tell whether D = high with p = M / low is sharper for the bracket than a Poisson law of mean -low log(1 - M / low)."""
+    """Tell whether D = high with p = M / low is sharper than a Poisson law of mean -low log(1 - M / low)."""
     return M == 0 or low <= M or high / low <= -low / M * math.log1p(-M / low)
 
 
