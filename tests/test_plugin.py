@@ -1,4 +1,4 @@
-"""A package outside privet adds a mechanism and a system: it is installed and used, and nothing in privet knows it."""
+"""A package outside privet adds a mechanism, a system and a backbone; it is installed and used, unknown to privet."""
 
 from __future__ import annotations
 
@@ -72,6 +72,18 @@ def test_its_system_runs(environment: dict[str, str], tmp_path: Path) -> None:
     assert found["system"] == "nearest-centre"
     assert found["guarantee"]["epsilon"] == 4.0
     assert {"structure_only", "label_propagation"} <= set(found["controls"])
+
+
+def test_its_backbone_runs_in_a_system_of_privet(environment: dict[str, str], tmp_path: Path) -> None:
+    data, out = tmp_path / "people.npz", tmp_path / "result.json"
+    save(social_graph(240, classes=3, features=12, homophily=0.9, feature_signal=0.9, seed=0), data)
+    arguments = ["--dataset", str(data), "--backbone", "mean", "--no-controls", "--seeds", "1", "--out", str(out)]
+    result = privet(environment, "run", "lpgnn", *arguments)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(out.read_text())["settings"]["backbone"] == "mean"
+    refused = privet(dict(os.environ), "run", "lpgnn", *arguments)
+    assert refused.returncode == 2
+    assert "mean" in refused.stderr
 
 
 def test_its_systems_guarantee_is_accounted_for(environment: dict[str, str]) -> None:

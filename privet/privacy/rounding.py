@@ -31,4 +31,4 @@ def odds_factor(epsilon: float) -> str:
     """
     if epsilon >= _LARGEST:
         return f"e^{at_most(epsilon)}"
-    return at_most(math.nextafter(math.exp(epsilon), math.inf) if epsilon else 1.0, 3)
+    return at_most(max(math.exp(epsilon), 1 + 1e-12) if epsilon else 1.0, 3)  # the least budget is not nothing

@@ -90,6 +90,13 @@ class YesNo(Mechanism):
         q = self.odds.low / self.odds.total
         return np.full((len(values), 1), q * (1 - q) / (1 - 2 * q) ** 2)
 
+    def worst_values(self) -> Any:
+        return np.zeros(3, dtype=np.int64)
+
+    @property
+    def span(self) -> float:
+        return 1.0
+
     def exact_distribution(self, value: Any) -> Distribution:
         chance = {True: Fraction(self.odds.high, self.odds.total), False: Fraction(self.odds.low, self.odds.total)}
         return {bit: (chance[bit == int(value)],) * 2 for bit in (0, 1)}

@@ -28,13 +28,13 @@ def graph_for(system: LocalSystem) -> Graph:
 
 
 @pytest.mark.parametrize("settings", [{}, {"epsilon_labels": 2.0}], ids=["public labels", "private labels"])
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", [name for name, kind in SYSTEMS.items() if issubclass(kind, LocalSystem)])
 def test_every_local_system_conforms(name: str, settings: dict[str, Any]) -> None:
     kind = SYSTEMS[name]
     try:
         system = kind(epsilon_features=2.0, max_epochs=3, **settings)
     except InvalidParameter as refusal:
-        if settings and refusal.name == "epsilon_labels":
+        if settings and "'epsilon_labels'" in str(refusal):
             return  # a system may have public labels only
         raise
     check_local_system(system, graph_for(system))

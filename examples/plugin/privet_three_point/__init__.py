@@ -1,4 +1,4 @@
-"""A mechanism and a system for privet, from outside of privet."""
+"""A mechanism, a system and a backbone for privet, from outside of privet."""
 
 from privet_three_point.mechanism import ThreePoint
 

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
-from privet.data import Graph, group_columns, social_graph, split_nodes
+from privet.data import Graph, Schema, group_columns, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.systems import RGNN, Fitted
 from privet.systems.local.rgnn import _Labels, _standardised
-from privet.systems.presets import preset
+from privet.systems.presets import prepared, preset
 
 QUICK = RGNN(epsilon_features=10.0, epsilon_labels=2.0, max_epochs=8, hops=4, clusters=4, seed=0)
 EXTENDED = replace(QUICK, input_label_hops=4, soft_labels=True, validation_reports=True)
@@ -161,10 +162,10 @@ def test_standardised_columns() -> None:
         ("hidden_channels", 0, "an integer of at least 1"),
         ("dropout", 1.0, "at least 0 and below 1"),
         ("alpha", float("nan"), "a finite number of at least 0"),
-        ("epsilon_features", 0.0, "a number above 0"),
-        ("epsilon_labels", -1.0, "a number above 0"),
-        ("max_grad_norm", 0.0, "None or above 0"),
-        ("max_epochs", 0, "at least 1"),
+        ("epsilon_features", 0.0, "a finite number above 0"),
+        ("epsilon_labels", -1.0, "a finite number above 0"),
+        ("max_grad_norm", 0.0, "a number above 0"),
+        ("max_epochs", 0, "an integer of at least 1"),
     ],
 )
 def test_bad_settings_are_one_sentence(field: str, value: object, expected: str) -> None:
@@ -185,6 +186,7 @@ def test_features_must_be_categorical_and_training_nodes_labelled() -> None:
 @pytest.mark.parametrize("condition", [None, "noisy_labels"])
 @pytest.mark.parametrize("dataset", ["cora", "citeseer", "dblp", "facebook", "german", "student"])
 def test_published_settings_are_settings(dataset: str, condition: str | None) -> None:
-    settings = preset("rgnn", dataset, condition)
-    assert settings.pop("group_columns") >= 1
-    assert RGNN(**settings).sample == 10
+    assert RGNN(**preset("rgnn", dataset, condition)).sample == 10
+    zeros = sp.csr_array((4, 140), dtype=np.float32)
+    graph = Graph.from_edges([[0], [1]], 4).replace(features=zeros, schema=Schema.numeric(140, 0.0, 1.0))
+    assert all(count >= 2 for count in prepared(graph, "rgnn", dataset).schema.categories)  # columns become categories
