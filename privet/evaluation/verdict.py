@@ -49,6 +49,8 @@ def verdict(
     certainty = f"(95 % confidence, {len(differences)} seeds)"
     if mean > width:
         return f"{begin} help: {mean:.1f} +- {width:.1f} points above {against} {certainty}."
+    if mean < -width:
+        return f"{begin} hurt: {-mean:.1f} +- {width:.1f} points below {against} {certainty}."
     found = f"{mean:+.1f} +- {width:.1f} points against {against} {certainty}"
     if _below_margin(differences):
         return f"{begin} do not help by more than {MARGIN:g} point: {found}."

@@ -15,14 +15,14 @@ from privet.systems import LPGNN, HeterPoisson, Solitude
 
 QUICK = LPGNN(hops=1, max_epochs=3)
 CENTRAL = HeterPoisson(noise_multiplier=2.0, batch_size=40, epochs=1.0, hidden_channels=8)
-KINDS = ["structure_only", "label_propagation", "features_only", "majority", "non_private"]
+KINDS = ["structure_only", "label_propagation", "features_only", "majority", "non_private", "ceiling"]
 
 
 @pytest.fixture(scope="module")
 def result(graph: Graph) -> Result:
     done: list[str] = []
     found = evaluate(QUICK, graph, 2, dataset="tiny", progress=done.append)
-    assert len(done) == figures_needed(QUICK, 2, True) == 12
+    assert len(done) == figures_needed(QUICK, 2, True) == 14
     return found
 
 
@@ -35,6 +35,27 @@ def test_a_result_has_figures_controls_guarantee_and_verdict(result: Result) -> 
     assert result.mechanisms == ("multi-bit",)
     assert result.split.test == 60
     assert "the private features" in result.verdict.lower()
+    assert set(result.metrics) == {"accuracy", "balanced_accuracy", "macro_f1", "auc"}
+    assert result.metrics["accuracy"].values == result.values
+
+
+def test_where_one_class_prevails_the_headline_is_balanced_accuracy(graph: Graph) -> None:
+    """One class for 80 % of the people: 80 % accuracy is nothing, and the headline says so."""
+    labels = np.where(np.arange(graph.num_nodes) % 5 == 0, graph.labels, 0)
+    result = evaluate(QUICK, graph.replace(labels=labels), 1)
+    assert result.metric == "balanced accuracy (%)"
+    assert result.controls["majority"].mean == pytest.approx(100 / 3)
+    assert result.values == result.metrics["balanced_accuracy"].values
+
+
+def test_a_split_may_be_chosen_and_is_recorded(graph: Graph) -> None:
+    result = evaluate(QUICK, graph, 1, controls=False, split=(0.1, 0.2))
+    assert (result.split.train, result.split.validation, result.split.test) == (24, 48, 168)
+
+
+def test_a_central_result_says_that_its_seeds_undo_the_noise(graph: Graph) -> None:
+    result = evaluate(CENTRAL, graph, 1, controls=False)
+    assert any("seed" in sentence for sentence in result.guarantee.unprotected)
 
 
 def test_classes_add_up_to_the_accuracy(result: Result) -> None:
@@ -68,7 +89,7 @@ def test_what_the_store_has_is_not_measured_again(
     graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = evaluate(QUICK, graph, 2, store=Store(tmp_path))
-    assert len(list(tmp_path.iterdir())) == 12
+    assert len(list(tmp_path.iterdir())) == 14
     monkeypatch.setattr(LPGNN, "fit", lambda *_: pytest.fail("a finished figure was computed again"))
     again = evaluate(QUICK, graph, 2, store=Store(tmp_path))
     assert replace(again, peak_rss_mb=None) == replace(first, peak_rss_mb=None)

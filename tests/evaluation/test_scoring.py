@@ -29,8 +29,8 @@ def test_recall_is_the_count_of_every_class(rows: list[tuple[int, int, bool]]) -
 
 
 def test_means_over_seeds_leave_out_those_without_the_class() -> None:
-    own = [Scores(0.5, 1.0, (0.5, None), (4, 0)), Scores(0.5, 1.0, (1.0, None), (2, 0))]
-    other = [Scores(0.5, 1.0, (0.25, None), (4, 0))] * 2
+    own = [Scores(0.5, 1.0, {}, (0.5, None), (4, 0)), Scores(0.5, 1.0, {}, (1.0, None), (2, 0))]
+    other = [Scores(0.5, 1.0, {}, (0.25, None), (4, 0))] * 2
     first, second = class_figures(own, {"structure_only": other})
     assert (first.number, first.support, first.recall) == (0, 3.0, 75.0)
     assert first.std == pytest.approx(35.355, abs=1e-3)
@@ -38,13 +38,14 @@ def test_means_over_seeds_leave_out_those_without_the_class() -> None:
     assert (second.support, second.recall, second.std) == (0.0, None, None)
 
 
-def test_seeds_give_other_splits_of_the_papers_sizes(graph: Graph) -> None:
+def test_seeds_give_other_splits_and_all_systems_the_same_test_nodes(graph: Graph) -> None:
     bare = graph.replace(split=None)
     one, two = (with_split(LPGNN(), bare, seed).split for seed in (0, 1))
     assert (one.train != two.train).any()
     assert (one.train.sum(), one.validation.sum(), one.test.sum()) == (120, 60, 60)
     central = with_split(HeterPoisson(noise_multiplier=1.0), bare, 0).split
-    assert (central.train.sum(), central.validation.sum(), central.test.sum()) == (192, 0, 48)
+    assert (central.train.sum(), central.validation.sum(), central.test.sum()) == (180, 0, 60)
+    assert (central.test == one.test).all()  # local and central systems are compared on the same people
 
 
 def test_the_users_own_split_is_respected(graph: Graph) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,29 @@ def test_save_and_load(fitted: Fitted, tmp_path: Path) -> None:
     assert (again.probabilities == fitted.probabilities).all()
     assert (again.embedding == fitted.embedding).all()
     assert (again.weights["layer.weight"] == fitted.weights["layer.weight"]).all()
-    assert sorted(p.name for p in (tmp_path / "model").iterdir()) == ["arrays.safetensors", "fitted.json"]
+    assert sorted(p.name for p in (tmp_path / "model").iterdir()) == [
+        "arrays.safetensors",
+        "fitted.json",
+        "privacy.yaml",
+    ]
+
+
+def test_predictions_that_were_not_made_do_not_exist_in_the_file(fitted: Fitted, tmp_path: Path) -> None:
+    rows = fitted.probabilities.copy()
+    rows[[1, 3]] = np.nan
+    some = replace(fitted, probabilities=rows)
+    assert some.predict()[[1, 3]].tolist() == [-1, -1]
+    some.save(tmp_path / "model")
+    assert load_file(tmp_path / "model" / "arrays.safetensors")["probabilities"].shape == (3, 3)
+    np.testing.assert_array_equal(Fitted.load(tmp_path / "model").probabilities, rows)
+    assert some.predictions()["node"].to_pylist() == [0, 2, 4]
+    assert some.predictions(np.array([1]), ("a", "b", "c"))["class_name"].to_pylist() == [None]
+
+
+def test_nodes_without_a_label_are_not_scored(fitted: Fitted) -> None:
+    labels = fitted.predict()
+    labels[0] = -1
+    assert fitted.score(labels, np.ones(5, dtype=bool)) == 1.0
 
 
 def test_a_failed_save_leaves_nothing_behind(fitted: Fitted, tmp_path: Path) -> None:

@@ -111,10 +111,11 @@ class RGNN(NetworkSettings, LocalSystem):
 
     def feature_mechanism(self, population: Population) -> SampledResponse:
         """GRR-FS with a true budget of ``epsilon_features``; all of a schema's features if it has fewer to sample."""
+        population = Population.of(population)
         if not all(isinstance(feature, Categories) for feature in population.schema.features):
             raise InvalidData(
                 "RGNN needs categorical features, and this schema declares intervals. Declare categories, or turn 0/1 "
-                "columns into two categories each with group_columns(graph, 1) (--group-columns 1)."
+                "columns into two categories each with group_columns(graph, 1)."
             )
         sample = min(self.sample, population.dimension)
         return SampledResponse.declare(population, epsilon=self.epsilon_features, sample=sample, fill=self.fill)

@@ -173,9 +173,12 @@ def test_a_released_model_applies_to_another_graph(kind: type[CentralSystem], gr
     if kind in (PrivateMLP, SmoothedMLP) or (kind is HeterPoisson and system.backbone != "gcn"):
         found = system.apply(fitted, graph.subgraph(nodes))
         np.testing.assert_allclose(found, fitted.probabilities[nodes], rtol=1e-5, atol=1e-6)
-    assert system.apply(fitted, graph).shape == (240, 3)
+    bare = graph.replace(split=None)
+    assert system.apply(fitted, bare).shape == (240, 3)
+    with pytest.raises(InvalidData, match="training nodes, which are protected"):
+        system.apply(fitted, graph)
     with pytest.raises(InvalidData, match="as wide as the training graph"):
-        system.apply(fitted, graph.replace(schema=None, features=np.ones((240, 5), np.float32)))
+        system.apply(fitted, bare.replace(schema=None, features=np.ones((240, 5), np.float32)))
     with pytest.raises(InvalidData, match="with features"):
         system.apply(fitted, graph.replace(features=None))
 

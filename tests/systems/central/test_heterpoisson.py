@@ -184,7 +184,7 @@ def test_degrees_are_public_only_where_they_are_asked_for() -> None:
 
 def test_the_published_noise_is_what_the_paper_adds_and_its_sml_form_proves_nothing_of_use() -> None:
     """Facebook at epsilon 2 and M = 1: the notes give sigma 12.7; what is true of SML noise is beyond all use."""
-    paper = HeterPoisson(noise_multiplier=1.0)
+    paper = HeterPoisson(noise_multiplier=1.0, multiplier=1.0)
     noise = paper.published_noise_multiplier(2.0, 22_470)
     process = paper.process(22_470)
     assert paper_sigma(noise) == pytest.approx(12.7, abs=0.1)
