@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 
 from privet.data import Graph, Schema, group_columns, social_graph, split_nodes
+from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.systems import RGNN, Fitted
@@ -104,7 +105,7 @@ def test_the_guarantee_is_the_true_one_beside_the_published_one() -> None:
 
 
 def test_fewer_features_than_the_sample_are_all_answered() -> None:
-    mechanism = QUICK.feature_mechanism(group_columns(community_graph(), 5).schema)
+    mechanism = QUICK.feature_mechanism(Population.of(group_columns(community_graph(), 5)))
     assert mechanism.dimension == mechanism.sample == 4
     assert mechanism.epsilon == 10.0
 
@@ -176,7 +177,7 @@ def test_bad_settings_are_one_sentence(field: str, value: object, expected: str)
 def test_features_must_be_categorical_and_training_nodes_labelled() -> None:
     graph = social_graph(50, classes=3, features=12, seed=0)
     graph = graph.replace(split=split_nodes(graph, 0.5, 0.25, seed=0))
-    with pytest.raises(InvalidData, match="feature 0 of the schema must be categorical"):
+    with pytest.raises(InvalidData, match="RGNN needs categorical features"):
         QUICK.collect(graph, SeededBits(0))
     grouped = group_columns(graph, 1)
     with pytest.raises(InvalidData, match="training nodes given to RGNN must be labelled"):
