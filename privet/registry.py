@@ -72,7 +72,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
                 if not module.name.startswith("_") and not module.ispkg:
                     places[module.name.replace("_", "-")] = f"{package}.{module.name}"
         for entry in entry_points(group=self.group):
-            if entry.name in places:
+            if entry.name.lower() in places:
                 expected = f"a name that no other {self.kind} has"
                 raise InvalidParameter(self.group, f"the entry point {entry.value}", expected, entry.name)
             places[entry.name.lower()] = entry

@@ -37,10 +37,10 @@ def verdict(
 
     >>> verdict([84.0, 85.0, 84.5], [80.0, 81.2, 80.4])
     'The private features help: 4.0 +- 0.4 points above structure only (95 % confidence, 3 seeds).'
-    >>> verdict([84.0, 84.1, 84.0, 83.9], [84.1, 84.0, 84.1, 84.0])[:66]
-    'The private features do not help by more than 1 point: -0.0 +- 0.2'
-    >>> verdict([82.3, 86.0], [78.0, 84.0])[-73:]
-    'points against structure only (95 % confidence, 2 seeds). Measure 6 seeds.'
+    >>> verdict([84.0, 84.2, 84.0], [84.1, 84.0, 84.1])[:54]
+    'The private features do not help by more than 1 point:'
+    >>> verdict([82.3, 86.0], [78.0, 84.0])[:50]
+    'It cannot be told whether the private features hel'
     """
     differences = np.asarray(private, dtype=float) - np.asarray(control, dtype=float)
     mean, width, begin = float(differences.mean()), half_width(differences), subject[0].upper() + subject[1:]

@@ -129,6 +129,9 @@ class LocalSystem(ABC):
             **settings: Other settings of the system.
         """
         decided = cls.decided_by(release)
+        unknown = sorted(settings.keys() - {field.name for field in fields(cls)})
+        if unknown:
+            raise InvalidParameter(unknown[0], cls.name, "one of its settings", settings[unknown[0]])
         taken = sorted(settings.keys() & decided.keys())
         if taken:
             raise InvalidParameter(taken[0], cls.name, f"the release's, {decided[taken[0]]!r}", settings[taken[0]])
@@ -138,9 +141,9 @@ class LocalSystem(ABC):
             system = cls(**settings, **decided)
             fits = system.release(release.population).matches(release)
         except (TypeError, InvalidData, InvalidParameter) as error:
-            if not decided.keys() <= {field.name for field in fields(cls)} or not settings:
-                raise UnsuitableRelease(refusal) from error
-            raise
+            if settings and cls.learns_from(release):
+                raise  # the other settings are at fault
+            raise UnsuitableRelease(refusal) from error
         if not fits:
             raise UnsuitableRelease(refusal)
         return system

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from safetensors.numpy import load_file
 
 from privet.errors import InvalidData, PrivetError
 from privet.privacy import Guarantee, Unit

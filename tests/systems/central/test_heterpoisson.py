@@ -175,7 +175,7 @@ def test_degrees_are_public_only_where_they_are_asked_for() -> None:
         assert (degrees in release.unprotected) is asked
     graph = random_graph(np.random.default_rng(6), 30)
     view = TrainingView.of(graph, "test")
-    system = made(multiplier=0.0)
+    system = made(multiplier=0.0, gin_lambda=0.0)
     batch = system.sampler(view).draw(SeededBits(0))
     view.graph.__dict__["degrees"] = np.full(30, np.iinfo(np.int64).max)  # nonsense, were it read
     expected = batch.matrix(np.ones(len(batch)), np.ones(len(batch.owner)), 30)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 
 from privet.data import Graph, Schema, group_columns, social_graph, split_nodes
+from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.systems import RGNN, Fitted
@@ -104,7 +105,7 @@ def test_the_guarantee_is_the_true_one_beside_the_published_one() -> None:
 
 
 def test_fewer_features_than_the_sample_are_all_answered() -> None:
-    mechanism = QUICK.feature_mechanism(group_columns(community_graph(), 5).schema)
+    mechanism = QUICK.feature_mechanism(Population.of(group_columns(community_graph(), 5)))
     assert mechanism.dimension == mechanism.sample == 4
     assert mechanism.epsilon == 10.0
 
