@@ -218,9 +218,12 @@ class Ledger:
             self._rows("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)", *row)
             return body
 
-    def sending(self, study_id: str) -> None:
-        """Remember that the report leaves the device now; from here on nothing is refunded."""
-        self._rows("UPDATE reports SET tried = ? WHERE study = ? AND tried IS NULL", int(time.time()), study_id)
+    def sending(self, study_id: str, body: bytes) -> None:
+        """Remember that this report leaves the device now; one that was refunded or replaced must not leave."""
+        with self._alone():
+            if self._rows("SELECT 1 FROM reports WHERE study = ? AND body = ?", study_id, body) == []:
+                raise InvalidData("report", "the one that this ledger holds for the study", "another; nothing was sent")
+            self._rows("UPDATE reports SET tried = ? WHERE study = ? AND tried IS NULL", int(time.time()), study_id)
 
     def acknowledge(self, study_id: str) -> None:
         """Remember that the collector has the report."""
@@ -275,10 +278,11 @@ class Ledger:
         self._rows("BEGIN IMMEDIATE")
         try:
             yield
+            self._rows("COMMIT")  # one that fails must not stay open: its rows would look stored, and be lost
         except BaseException:
-            self._rows("ROLLBACK")
+            if self._database.in_transaction:
+                self._rows("ROLLBACK")
             raise
-        self._rows("COMMIT")
 
 
 def _amount(value: object, name: str) -> float:

@@ -177,7 +177,7 @@ class Participant:
         Returns:
             "stored", or "repeated" where the collector had it already.
         """
-        self.ledger.sending(reply.study.id)
+        self.ledger.sending(reply.study.id, reply.body)
         outcome = collector.send(reply, token)
         self.ledger.acknowledge(reply.study.id)
         return outcome

@@ -218,7 +218,7 @@ def test_a_report_that_never_left_is_refunded_with_the_reason(study):
 def test_a_report_that_was_sent_is_not_refunded_whether_it_arrived_or_not(study):
     ledger = Ledger(":memory:")
     ledger.reserve(study, 5, lambda: b"")
-    ledger.sending(study.id)
+    ledger.sending(study.id, b"")
     with pytest.raises(NoRefund, match="somebody may have seen it"):
         ledger.refund(study.id, "It was lost.")
     assert ledger.spent == study.cost()
