@@ -28,7 +28,7 @@ def main() -> None:
         print(f"{calibration}, {mode}: accuracy {100 * accuracy:.1f} %")
         reported, expected = (round(fitted.facts[name]) for name in ("reported_pairs", "expected_noise"))
         print(f"  {reported} reported pairs, about {expected} of them noise (in truth {count_noise(graph, collected)})")
-        print(f"  a relationship costs epsilon {collected.edge_mechanism.relationship_epsilon:g}")
+        print(f"  a relationship costs epsilon {fitted.guarantee.relationship_epsilon:g}")
 
 
 if __name__ == "__main__":

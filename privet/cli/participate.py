@@ -115,7 +115,7 @@ def _ask(
     from privet.collection.device.consent import describe
     from privet.collection.device.participant import Refusal
 
-    out.print(describe(study, device.ledger, checked=directory is not None), markup=False)
+    out.print(describe(study, device.ledger), markup=False)
     if directory is not None:
         names = ", ".join(f"{directory.names[other]} ({other})" for other in private.neighbours) or "nobody"
         out.print(f"You answer as {directory.names[node]} ({node}); your neighbours: {names}.", markup=False)

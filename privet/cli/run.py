@@ -50,7 +50,6 @@ def run(
 
     With --out a privacy statement, privacy.yaml, is written beside the result.
     """
-    from dataclasses import replace
 
     from rich.console import Console
 
@@ -97,7 +96,7 @@ def run(
             store=None if store is None else Store(store),
             progress=advance,
         )
-    result = replace(result, tuning=trials)
+    result = result.tuned(trials) if trials else result
     if predictions is not None:
         simulate(built, with_split(built, graph, 0, parts=split_shares(split)), 0).write_predictions(predictions)
     if out is not None:

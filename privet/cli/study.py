@@ -115,7 +115,7 @@ def new(
         "closes": _later(start, days).isoformat(),
     }
     made = Study.read(document)
-    cheapest = made.cost(checked=True)
+    cheapest = made.cost()
     if cheapest > DEFAULT_LIMIT and not high_cost:
         raise InvalidParameter(
             "budgets",

@@ -27,7 +27,7 @@ from pydantic import (
 from privet.data import Categories, Schema
 from privet.data.population import Population
 from privet.errors import InvalidData, PrivetError
-from privet.privacy import Guarantee
+from privet.privacy import Guarantee, Unit
 from privet.release import LocalRelease
 
 __all__ = ["DEFAULT_LIMIT", "InvalidManifest", "Study"]
@@ -163,8 +163,10 @@ class Study(_Document):
             raise ValueError(f"class_names must be {schema.classes} names, one for each class")
         if self.release.asks("label") and not schema.classes:
             raise ValueError("release must not ask for the label where the schema has no classes")
-        if schema.private_edges != self.release.asks("neighbours"):
-            raise ValueError("release must ask for neighbours if the schema says that edges are private, and only then")
+        if schema.private_edges != self.release.asks_about(Unit.NEIGHBOUR_BIT):
+            raise ValueError(
+                "release must ask about neighbours if, and only if, the schema says that edges are private"
+            )
         if self.release.delta > LARGEST_DELTA:
             raise ValueError(f"release must have a delta of at most {LARGEST_DELTA:g}")
         if self.closes <= self.opens:
@@ -222,17 +224,16 @@ class Study(_Document):
 
         The list of what is not protected is the one that page, terminal, privacy statement and operator's page show.
         """
-        promise = self.release.guarantee(bound=self.directory is not None)
+        promise = self.release.guarantee(bound=False)
         return replace(promise, unprotected=(*promise.unprotected, *_ALWAYS_KNOWN))
 
-    def cost(self, checked: bool = False) -> float:
+    def cost(self) -> float:
         """Return the epsilon that taking part costs its owner's lifetime budget.
 
-        Args:
-            checked: True if the device has compared a list of participants with :attr:`directory`. Otherwise it cannot
-                exclude that the other end of a relationship reports it too, and each one counts twice.
+        A device cannot know that the other end of a relationship counts people as it does itself, so each relationship
+        counts twice, also where the study asks one end only.
         """
-        return self.release.cost(bound=checked and self.directory is not None)
+        return self.release.cost(bound=False)
 
     def is_open(self, now: datetime) -> bool:
         """Tell whether reports may be made at this time."""

@@ -19,6 +19,7 @@ from privet.collection.models import TrainedModel
 from privet.collection.study import Study
 from privet.data import Graph, Split
 from privet.errors import InvalidData, InvalidParameter
+from privet.privacy import Unit
 from privet.release import Answers
 from privet.systems import SYSTEMS, Collected, LocalSystem, UnsuitableRelease
 from privet.systems.controls import label_propagation, shuffled_reports
@@ -90,7 +91,7 @@ def collected_from(
 
 def _edges(study: Study, graph: Graph | None) -> sp.csr_array:
     """Return the public topology, or no edges where they were asked for."""
-    if study.release.asks("neighbours"):
+    if study.release.asks_about(Unit.NEIGHBOUR_BIT):
         if graph is not None:
             raise InvalidData("public topology", "left out: this study collected private neighbour lists", "one")
         return sp.csr_array((study.nodes, study.nodes), dtype=np.float32)

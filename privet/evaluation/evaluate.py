@@ -20,7 +20,7 @@ from privet.evaluation.metrics import METRICS, is_unbalanced
 from privet.evaluation.results import Figures, Result, SplitFacts
 from privet.evaluation.scoring import Scores, class_figures, scored, with_split
 from privet.evaluation.verdict import needless, verdict
-from privet.systems import LocalSystem
+from privet.systems import CentralSystem, LocalSystem
 from privet.systems.controls import Control, simulate
 
 __all__ = ["evaluate", "figures_needed", "fingerprint"]
@@ -65,6 +65,9 @@ def evaluate(
     >>> result.guarantee.epsilon, list(result.controls)
     (1.0, ['structure_only', 'label_propagation', 'features_only', 'majority', 'non_private', 'ceiling'])
     """
+    if not isinstance(system, LocalSystem | CentralSystem):
+        raise InvalidParameter("system", "evaluate", "a system such as LPGNN(), with its parentheses", system)
+    graph.require("features", "schema", "labels", owner="evaluate")
     promised = replace(system, seed=0).guarantee(graph)  # seeds are stored, and whoever knows them undoes the noise
     if promised is None:
         raise InvalidParameter("noise_multiplier", "evaluate", "above 0; the run without noise is a control", 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -232,6 +232,12 @@ class Result(Document):
             )
         except (PrivetError, TypeError, KeyError, ValueError, AttributeError):
             raise InvalidData(where, _RESULT, "one whose guarantee or figures cannot be read") from None
+
+    def tuned(self, trials: tuple[Mapping[str, Any], ...]) -> Result:
+        """Return the result with the search that came first, whose own collection costs the same budget again."""
+        again = tuple(replace(line, part=f"{line.part}, for the search") for line in self.ledger)
+        whole = self.guarantee + self.guarantee
+        return replace(self, tuning=trials, guarantee=whole, ledger=(*self.ledger, *again))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each figure and seed."""

@@ -52,8 +52,10 @@ def verdict(
     if mean < -width:
         return f"{begin} hurt: {-mean:.1f} +- {width:.1f} points below {against} {certainty}."
     found = f"{mean:+.1f} +- {width:.1f} points against {against} {certainty}"
-    if _below_margin(differences):
-        return f"{begin} do not help by more than {MARGIN:g} point: {found}."
+    upper = _upper_bound(differences)
+    if upper < MARGIN:
+        gain = f"{mean:+.1f} points against {against}, at most {upper:+.1f}"
+        return f"{begin} do not help by more than {MARGIN:g} point: {gain} {certainty}."
     return f"It cannot be told whether {subject} help: {found}. Measure {seeds_needed(differences)} seeds."
 
 
@@ -72,13 +74,18 @@ def needless(private: Sequence[float], simpler: Sequence[float], name: str, spar
     'But label propagation gives 59.4: the features need not be collected for this.'
     """
     differences = np.asarray(private, dtype=float) - np.asarray(simpler, dtype=float)
-    if len(differences) < 2 or not _below_margin(differences):
+    if len(differences) < 2 or _upper_bound(differences) >= MARGIN:
         return ""
     return f"But {name} gives {float(np.mean(simpler)):.1f}: {spared} need not be collected for this."
 
 
 def seeds_needed(differences: Sequence[float]) -> int:
-    """Estimate how many seeds make the interval of the mean difference as narrow as the margin, at least 5."""
+    """Estimate how many seeds make the interval of the mean difference as narrow as the margin, at least 5.
+
+    Fewer than 5 seeds tell too little about the spread to estimate more than that.
+    """
+    if len(differences) < 5:
+        return 5
     spread = float(np.std(differences, ddof=1))
     count = max(len(differences) + 1, 5)
     while count < _MOST_SEEDS and stats.t.ppf(0.975, count - 1) * spread / math.sqrt(count) > MARGIN:
@@ -86,8 +93,8 @@ def seeds_needed(differences: Sequence[float]) -> int:
     return count
 
 
-def _below_margin(differences: Sequence[float]) -> bool:
-    """Tell whether the mean difference is below the margin with 95 % confidence, one-sided."""
+def _upper_bound(differences: Sequence[float]) -> float:
+    """Return the one-sided 95 % confidence bound of the mean difference."""
     count = len(differences)
     error = float(np.std(differences, ddof=1)) / math.sqrt(count)
-    return bool(float(np.mean(differences)) + stats.t.ppf(0.95, count - 1) * error < MARGIN)
+    return float(np.mean(differences)) + float(stats.t.ppf(0.95, count - 1)) * error

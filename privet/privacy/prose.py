@@ -17,7 +17,7 @@ UNIT_WORDS = {
     "feature vector": "all that a device says about its owner's features together",
     "label": "the class that a device says its owner belongs to",
     "neighbour list bit": "what one person's list says about one other person being a contact or not",
-    "node": "whether one person's features, class and contacts were in the training data at all",
+    "node": "whether one person was in the training data at all, with what the adjacency below names",
 }
 
 

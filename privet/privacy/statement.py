@@ -149,7 +149,7 @@ def _tuning(model: str, trials: int) -> str:
         return "No settings were searched for on the collected data."
     return (
         f"{trials} settings were tried on the validation labels of a collection of its own, which costs a second "
-        "budget of the same size; the nodes of that collection include test nodes of the reported figures."
+        "budget of the same size, included here; that collection's nodes include test nodes of the reported figures."
     )
 
 

@@ -17,6 +17,7 @@ __all__ = ["CentralRelease"]
 _UNPROTECTED = (
     "features, labels and mutual edges of validation and test nodes",
     "the number of nodes",
+    "who is a validation or test node; if everybody else is known to have trained, that names the training nodes",
     "the choice of settings, if training nodes decided it",
 )
 _HOW = "each person's influence on a training step is bounded, and random noise is added to the sum"

@@ -11,6 +11,7 @@ from privet.mechanisms import MECHANISMS, Bits, Mechanism
 from privet.privacy import Guarantee, Unit
 from privet.privacy.guarantee import ADJACENCY
 from privet.privacy.ledger import LedgerLine
+from privet.privacy.rounding import at_most
 from privet.release.asks import ASKS, Ask
 from privet.release.private import PrivateData
 
@@ -75,7 +76,8 @@ class Question:
 
     def sends(self) -> str:
         """Tell the owner what leaves the device."""
-        return f"{self.ask.subject}: {self.mechanism.sends()} ({self.mechanism.name}, epsilon {self.line().epsilon:g})"
+        price = f"{self.mechanism.name}, epsilon {at_most(self.line().epsilon)}"
+        return f"{self.ask.subject}: {self.mechanism.sends()} ({price})"
 
     def perturb(self, private: PrivateData, bits: Bits) -> Any:
         """Answer on the device: apply the function, then randomise. Nothing else reads private data."""

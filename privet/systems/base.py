@@ -115,7 +115,8 @@ class LocalSystem(ABC):
     def fitted(self, collected: Collected, probabilities: NDArray[np.float32], **rest: Any) -> Fitted:
         """Return the result of training; ``rest`` are further fields of :class:`Fitted`."""
         promise, lines = collected.guarantee(), collected.release.lines()
-        return Fitted(self.name, promise, probabilities, settings=self.settings(), lines=lines, **rest)
+        settings = {name: value for name, value in self.settings().items() if name != "seed"}  # it undoes the noise
+        return Fitted(self.name, promise, probabilities, settings=settings, lines=lines, **rest)
 
     @classmethod
     def from_release(cls, release: LocalRelease, **settings: Any) -> Self:
@@ -199,9 +200,7 @@ class LocalSystem(ABC):
 
     def _check_graph(self, graph: Graph) -> None:
         owner = type(self).__name__
-        missing = [name for name in self.needs if getattr(graph, name) is None]
-        if missing:
-            raise InvalidData(f"graph given to {owner}", "with " + ", ".join(self.needs), f"one without {missing}")
+        graph.require(*self.needs, owner=owner)
         hidden = graph.schema is not None and graph.schema.private_edges
         if hidden and not self.release(graph).asks_about(Unit.NEIGHBOUR_BIT):
             expected = "with public edges, which the server sees"

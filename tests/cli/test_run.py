@@ -77,7 +77,7 @@ def test_a_stored_run_is_drawn_and_printed(dataset: Path, tmp_path: Path) -> Non
     options = ("--dataset", str(dataset), "--seeds", "1", "--set", "max_epochs=3", "--store", str(tmp_path / "store"))
     result = privet("run", "lpgnn", *options, "--plot", str(tmp_path / "figure.svg"))
     assert result.returncode == 0, result.stderr
-    assert result.stdout.count("one seed") == 6
+    assert result.stdout.count("one seed") == 7
     assert len(list((tmp_path / "store").iterdir())) == 6
     assert "no info" in (tmp_path / "figure.svg").read_text()
 

@@ -138,11 +138,11 @@ def test_the_promise_names_everything_that_is_sent():
     assert study.guarantee().epsilon == 5.0
     assert study.cost() == 8.0  # the device cannot exclude that both ends of a pair are asked
     both = make_study(**parts | {"neighbours": {"epsilon": 3.0, "one_sided": False}})
-    assert both.cost() == both.cost(checked=True) == 8.0  # a relationship is reported twice
+    assert both.cost() == 8.0  # a relationship is reported twice
     bound = make_study(**parts | {"directory": "0" * 64})
-    assert (bound.cost(), bound.cost(checked=True)) == (8.0, 5.0)
+    assert bound.cost() == 8.0  # other devices may count people differently all the same
     prices = [each.guarantee().relationship_epsilon for each in (study, both, bound)]
-    assert prices == [6.0, 6.0, 3.0]
+    assert prices == [6.0, 6.0, 6.0]
     assert both.guarantee().epsilon == 5.0
 
 

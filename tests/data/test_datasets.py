@@ -200,7 +200,7 @@ def test_names_and_places_that_do_not_exist(tmp_path, monkeypatch):
     monkeypatch.delenv("PRIVET_DATA", raising=False)
     with pytest.raises(InvalidParameter, match=r"no dataset 'Coraa'; did you mean 'cora'\? .*amazon, .*wikipedia\."):
         load("Coraa")
-    with pytest.raises(InvalidParameter, match="one of amazon"):
+    with pytest.raises(InvalidParameter, match="one of acm, amazon"):
         load("zzz")
     with pytest.raises(InvalidParameter, match="PRIVET_DATA"):
         load("cora")

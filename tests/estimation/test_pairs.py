@@ -29,6 +29,11 @@ def some_lists(
     return mechanism.perturb(adjacency[users], SeededBits(seed), users=users), mechanism, adjacency
 
 
+def users_of(reports: NeighbourReports) -> np.ndarray:
+    """The senders of the lists; everybody where the reports name none."""
+    return np.arange(reports.num_nodes) if reports.users is None else reports.users
+
+
 def asks_of(pairs: ReportedPairs, nodes: int, users: np.ndarray) -> np.ndarray:
     """How many reports of each pair i < j arrived, by looking at each."""
     return np.array(
@@ -41,11 +46,11 @@ def asks_of(pairs: ReportedPairs, nodes: int, users: np.ndarray) -> np.ndarray:
 def test_only_what_was_asked_is_counted(nodes: int, rate: float, one_sided: bool, seed: int) -> None:
     reports, mechanism, _ = some_lists(nodes, rate, one_sided, seed)
     pairs = ReportedPairs.from_reports(reports, mechanism, some=True)
-    asks = asks_of(pairs, nodes, reports.users)
+    asks = asks_of(pairs, nodes, users_of(reports))
     assert pairs.num_pairs == (asks > 0).sum()
     assert np.array_equal(pairs.asks, asks[pairs.sources, pairs.targets])
     ayes = np.zeros((nodes, nodes))
-    for row, user in enumerate(reports.users):
+    for row, user in enumerate(users_of(reports)):
         for other in reports.indices[reports.indptr[row] : reports.indptr[row + 1]]:
             ayes[min(user, other), max(user, other)] += 1
     assert np.array_equal(pairs.ayes, ayes[pairs.sources, pairs.targets])
@@ -67,7 +72,7 @@ def test_kinds_count_the_pairs_that_were_asked_about(nodes: int, one_sided: bool
     pairs = ReportedPairs.from_reports(reports, mechanism, some=True)
     groups = np.random.default_rng(seed).integers(4, size=nodes)
     common, sizes = common_neighbours(pairs, groups)
-    asks = asks_of(pairs, nodes, reports.users)
+    asks = asks_of(pairs, nodes, users_of(reports))
     graph = pairs.adjacency(pairs.unanimous.astype(float)).toarray()
     squared = np.minimum(graph @ graph, 4).astype(int)
     expected = np.zeros((5, 4, 4))

@@ -13,15 +13,14 @@ __all__ = ["describe"]
 _MOST_LINES = 12
 
 
-def describe(study: Study, ledger: Ledger | None = None, *, checked: bool = False) -> str:
+def describe(study: Study, ledger: Ledger | None = None) -> str:
     """Return the study, what is asked, what will be sent, what it costs and what it does not protect.
 
     Args:
         study: The study that the owner may take part in.
         ledger: The owner's ledger; without it the text does not say what is left of the lifetime budget.
-        checked: True if this device has checked the directory of participants.
     """
-    guarantee, cost = study.guarantee(), study.cost(checked)
+    guarantee, cost = study.guarantee(), study.cost()
     lines = [
         study.title,
         "",
@@ -41,7 +40,7 @@ def describe(study: Study, ledger: Ledger | None = None, *, checked: bool = Fals
         f"  {guarantee.in_words()}",
         f"  Epsilon {at_most(guarantee.epsilon)}, delta {at_most(guarantee.delta)}, for: {guarantee.unit}.",
         f"  Of your lifetime budget: {at_most(cost)}.",
-        *_doubled(study, checked),
+        *_doubled(study),
     ]
     if ledger is not None:
         spent = ledger.spent
@@ -53,20 +52,16 @@ def describe(study: Study, ledger: Ledger | None = None, *, checked: bool = Fals
     return "\n".join(lines)
 
 
-def _doubled(study: Study, checked: bool) -> list[str]:
+def _doubled(study: Study) -> list[str]:
     """Say why a one-sided list counts twice, where it does."""
-    if study.cost(checked) == study.release.cost():
+    if study.cost() == study.release.cost():
         return []
-    why = (
-        "this device was given no list of participants to check"
-        if study.directory
-        else "the study binds no list of participants"
-    )
-    return [f"  Your neighbours count twice: {why}, so they might be asked to report you, too."]
+    return ["  Your neighbours count twice: this device cannot exclude that they are asked to report you, too."]
 
 
 def _questions(study: Study) -> list[str]:
-    asked = [f"  {study.question(i)}: {study.allowed(i)}" for i in range(study.declared.dimension)]
+    wanted = study.declared.dimension if study.release.asks("features") else 0
+    asked = [f"  {study.question(i)}: {study.allowed(i)}" for i in range(wanted)]
     if len(asked) > _MOST_LINES and study.questions is None:
         runs = [(text, len(list(run))) for text, run in groupby(study.allowed(i) for i in range(len(asked)))]
         asked = [f"  {count} features, each {text}" for text, count in runs]
@@ -74,6 +69,8 @@ def _questions(study: Study) -> list[str]:
         asked.append(f"  {study.class_question or 'your class'}: one of {study.declared.classes}{_names(study)}")
     if study.release.asks("neighbours"):
         asked.append(f"  your neighbours: which of the {study.nodes - 1} others you are linked with")
+    if study.release.asks("length"):
+        asked.append("  the number of your neighbours")
     return asked
 
 

@@ -197,7 +197,7 @@ class Ledger:
             raise OtherNode(found[0][0], node)
         return bytes(found[0][1])
 
-    def reserve(self, study: Study, node: int, make: Callable[[], bytes], *, checked: bool = False) -> bytes:
+    def reserve(self, study: Study, node: int, make: Callable[[], bytes]) -> bytes:
         """Return the study's report: the stored one, or a new one that is stored together with its cost.
 
         Args:
@@ -205,13 +205,12 @@ class Ledger:
             node: The number that its owner answers as.
             make: Makes the report. It runs at most once in the life of this ledger for a study, and not at all above
                 the limit.
-            checked: True if this device has checked the directory of participants, which makes lists cheaper.
         """
         with self._alone():
             known = self.report(study, node)
             if known is not None:
                 return known
-            cost, delta = study.cost(checked), float(study.guarantee().delta)
+            cost, delta = study.cost(), float(study.guarantee().delta)
             self._check(cost, delta)
             body = make()
             row = (study.id, node, study.title, cost, delta, body, int(time.time()))

@@ -148,7 +148,7 @@ class Participant:
             node: The number of the owner.
             private: The owner's raw answers.
             now: The time; the clock's by default.
-            directory: The list of participants, if the owner has it. It is checked, and makes lists cheaper.
+            directory: The list of participants, if the owner has it. It must be the one that the study binds.
         """
         known = self.ledger.report(study, node)
         if known is not None:
@@ -163,7 +163,7 @@ class Participant:
         if directory is not None:
             self.check_directory(study, directory)
         checked = private.checked(study, node)
-        body = self.ledger.reserve(study, node, lambda: self._perturb(study, checked), checked=directory is not None)
+        body = self.ledger.reserve(study, node, lambda: self._perturb(study, checked))
         return Reply(study, body)
 
     def deliver(self, reply: Reply, collector: Deliverer, token: str) -> str:

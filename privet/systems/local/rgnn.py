@@ -197,7 +197,7 @@ class RGNN(NetworkSettings, LocalSystem):
     def _proportions(self, labels: _Labels, collected: Collected) -> LabelProportions | None:
         if self.alpha == 0:
             return None
-        clusters = partition(collected.topology, self.clusters, seed=self.seed)
+        clusters = partition(collected.topology, min(self.clusters, collected.num_nodes), seed=self.seed)
         return LabelProportions.estimate(clusters, labels.visible.numpy(), labels.classes, labels.response)
 
     def _score(self, labels: _Labels, x: Tensor, operator: Propagation) -> Callable[[GNN], float | Tensor]:

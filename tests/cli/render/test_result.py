@@ -13,7 +13,7 @@ def test_figures_controls_verdict_and_guarantee_are_printed(graph: Graph, capsys
     printed = " ".join(capsys.readouterr().out.split())
     assert "label propagation" in printed
     assert "the private features" in printed.lower()
-    assert "true epsilon 1" in printed
+    assert "true epsilon at most 1" in printed
     assert "one seed" not in printed
 
 

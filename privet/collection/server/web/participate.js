@@ -196,7 +196,8 @@ async function send() {
       if (!error.temporary) throw error; // a server that is away is asked again and again below
     });
     state.report = await markTried(study, node);
-    await deliver(study, token, report.body, onTrouble, nudge);
+    if (state.report === null) throw new Refusal("Nothing was sent", "This report was taken back in another window.");
+    await deliver(study, token, state.report.body, onTrouble, nudge);
     state.report = await acknowledge(study, node);
     forgetAnswers();
     showSent(true);

@@ -46,7 +46,7 @@ export function unprotected(study) {
   list.push("roughly when the report was sent: the collector keeps the minute of its arrival");
   list.push("what is true of people in general: a model of this study classifies people who did not answer, too");
   if (neighbours !== null) {
-    const price = atMost(study.manifest.directory === null ? 2 * neighbours.epsilon : neighbours.relationshipEpsilon);
+    const price = atMost(2 * neighbours.epsilon);
     list.push(`one relationship costs an epsilon of ${price}; k relationships of one person at once cost k times as much`);
   }
   return list.map((text) => `${text[0].toUpperCase()}${text.slice(1)}.`);
