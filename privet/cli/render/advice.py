@@ -59,7 +59,8 @@ def next_commands(advice: Advice) -> list[str]:
     if advice.collect["features"] != "no":
         shape = f"--dimension {advice.features} --classes {advice.classes}"
         asked = f"--mechanism {best.mechanism}" + (f" --sample {best.sample}" if best.sample else "")
-        study = f"privet study new STUDY --title TITLE --purpose WHY --operator WHO --nodes {advice.nodes} --schema SCHEMA {asked}"
+        study = "privet study new STUDY --title TITLE --purpose WHY --operator WHO"
+        study += f" --nodes {advice.nodes} --schema SCHEMA {asked}"
         return [" ".join([f"privet account {best.system}", *budgets, shape]), run, " ".join([study, *budgets])]
     schema = Schema.categorical([2] * 16, classes=advice.classes)  # only what follows the features is asked for
     public = Graph.from_edges(np.empty((2, 0), dtype=np.int64), 2, schema=schema)
