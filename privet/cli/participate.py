@@ -38,7 +38,8 @@ def participate(
     directory: Annotated[
         Path | None,
         typer.Option(
-            help="CSV file of all participants (node, name) to check the study against (default: none); neighbours may then be names.",
+            help="CSV file of all participants (node, name) to check the study against; neighbours may then be names "
+            "(default: none).",
             show_default=False,
         ),
     ] = None,

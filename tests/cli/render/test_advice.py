@@ -20,7 +20,8 @@ def test_next_commands_spell_out_the_settings() -> None:
     assert next_commands(advice([2.0, 3.0, 4.0])) == [
         "privet account lpgnn --epsilon-features 1 --dimension 16 --classes 4",
         "privet run lpgnn --dataset DIRECTORY --epsilon-features 1 --hops 4 --set dropout=0.5",
-        "privet study new STUDY --title TITLE --purpose WHY --operator WHO --nodes 9000 --schema SCHEMA --mechanism multi-bit --epsilon-features 1",
+        "privet study new STUDY --title TITLE --purpose WHY --operator WHO --nodes 9000 --schema SCHEMA "
+        "--mechanism multi-bit --epsilon-features 1",
     ]
 
 
