@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from privet.cli.app import AsJson, app, with_options
+from privet.cli.app import AsJson, app, examples, with_options
 from privet.cli.parameters import MECHANISM_OPTIONS, PROCESS_OPTIONS, Name, Set, parameters_of
 
 OPTIONS: dict[str, tuple[Any, str]] = {
@@ -21,7 +21,12 @@ OPTIONS: dict[str, tuple[Any, str]] = {
 }
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "privet account multi-bit --epsilon 1 --dimension 1433 --low 0 --high 1",
+        "privet account gap --target-epsilon 2 --rate 0.2 --steps 45 --nodes 2000",
+    )
+)
 @with_options(OPTIONS)
 def account(name: Name, options: dict[str, Any], others: Set = None, as_json: AsJson = False) -> None:
     """The guarantee of a mechanism or a system, what a report costs and is worth, or the noise for a target."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from privet.cli.app import AsJson, app, with_options
+from privet.cli.app import AsJson, app, examples, with_options
 from privet.cli.parameters import MECHANISM_OPTIONS, PROCESS_OPTIONS, Name, Set, parameters_of
 
 OPTIONS: dict[str, tuple[Any, str]] = {
@@ -18,7 +18,11 @@ OPTIONS: dict[str, tuple[Any, str]] = {
 }
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "privet audit multi-bit --epsilon 2.5 --dimension 3", "privet audit sampled-response --claim published"
+    )
+)
 @with_options(OPTIONS)
 def audit(
     name: Name,

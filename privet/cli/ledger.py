@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from privet.cli.app import AsJson, app
+from privet.cli.app import AsJson, app, examples
 from privet.errors import InvalidParameter
 
 
-@app.command("ledger")
+@app.command("ledger", epilog=examples("privet ledger", "privet ledger --limit 2"))
 def show_ledger(
     ledger: Annotated[
         Path | None,

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.prompt import Confirm
 
-from privet.cli.app import app
+from privet.cli.app import app, examples
 from privet.errors import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privet.collection.study import Study
 
 
-@app.command()
+@app.command(epilog=examples("privet participate LINK --answers me.json"))
 def participate(
     url: Annotated[str, typer.Argument(metavar="URL", help="The collector's address, or a link with its token.")],
     answers: Annotated[

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from privet.cli.app import app
+from privet.cli.app import app, examples
 
 
-@app.command()
+@app.command(epilog=examples("privet predict model --nodes 1,2,3", "privet predict model --out predictions.csv"))
 def predict(
     model: Annotated[
         Path, typer.Argument(metavar="MODEL_DIR", help="A model's directory, from 'privet train' or Fitted.save.")

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from privet.cli.app import AsJson, app
+from privet.cli.app import AsJson, app, examples
 from privet.errors import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
@@ -26,7 +26,11 @@ app.add_typer(study, name="study")
 Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="The study's directory.")]
 
 
-@study.command()
+@study.command(
+    epilog=examples(
+        "privet study new STUDY --title Sleep --purpose WHY --operator WHO --nodes 2000 --schema schema.json"
+    )
+)
 def new(
     folder: Annotated[Path, typer.Argument(metavar="STUDY", help="The directory to make.")],
     title: Annotated[str, typer.Option(help="The first words that participants see.")],

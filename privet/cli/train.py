@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from privet.cli.app import AsJson, app
+from privet.cli.app import AsJson, app, examples
 from privet.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from privet.release import Answers
 
 
-@app.command()
+@app.command(
+    epilog=examples("privet train --study STUDY --system lpgnn --graph edges.parquet --labels labels.csv --out model")
+)
 def train(
     study: Annotated[
         Path, typer.Option(help="A study's directory, or its reports as 'privet study export' writes them.")

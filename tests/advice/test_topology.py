@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privet.advice.topology import read_topology, sampled, stated_topology
-from privet.data import Graph, save, social_graph, write_directory, write_edges
+from privet.data import Graph, Schema, save, social_graph, write_directory, write_edges
 from privet.errors import InvalidData, InvalidParameter
 
 
@@ -67,3 +67,10 @@ def test_a_stated_topology_has_the_stated_size() -> None:
     assert found.graph.num_nodes == 1000
     assert found.graph.adjacency.nnz / 1000 == pytest.approx(6.0, rel=0.2)
     assert "1,000 people" in found.source
+
+
+def test_an_archive_without_a_schema_declares_its_ranges(tmp_path: Path) -> None:
+    edges = np.stack([np.arange(99), np.arange(1, 100)])
+    np.savez(tmp_path / "ranges.npz", num_nodes=100, edges=edges, x_low=np.zeros(3), x_high=np.full(3, 2.0))
+    found = read_topology(str(tmp_path / "ranges.npz"))
+    assert found.schema == Schema.numeric(3, 0.0, 2.0)

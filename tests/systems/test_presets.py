@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+import numpy as np
 import pytest
 
-from privet.data import KNOWN, social_graph
+from privet.data import KNOWN, Graph, Schema, social_graph
 from privet.systems import SYSTEMS, presets
 from privet.systems.presets import advised, demonstrated, prepared, preset
 
@@ -54,3 +55,16 @@ def test_conditions_follow_from_settings() -> None:
     assert SYSTEMS["rgnn"].preset_condition({"epsilon_labels": 3.0}) is None
     assert SYSTEMS["rgnn"].preset_condition({"epsilon_labels": 1.0}) == "noisy_labels"
     assert SYSTEMS["privge"].preset_condition({"epsilon_labels": 1.0}) is None
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("dataset", KNOWN)
+def test_who_takes_part_does_not_depend_on_the_edges(name: str, dataset: str) -> None:
+    """Of a graph with two components a preset keeps everybody, whatever edges there are."""
+    one, other = (
+        Graph.from_edges(
+            edges, 40, schema=Schema.numeric(200, 0, 1, classes=2), features=np.zeros((40, 200), np.float32)
+        )
+        for edges in ([[0, 1, 2], [1, 2, 3]], [[0, 1], [1, 2]])
+    )
+    assert prepared(one, name, dataset).num_nodes == prepared(other, name, dataset).num_nodes == 40
