@@ -28,7 +28,7 @@ def test_names_are_understood_in_any_case_and_unknown_ones_are_listed() -> None:
     assert MECHANISMS["Multi-Bit"] is MultiBit
     assert "HDS" in MECHANISMS
     assert "base" not in MECHANISMS
-    with pytest.raises(InvalidParameter, match="one of .*multi-bit"):
+    with pytest.raises(InvalidParameter, match=r"one of .*multi-bit"):
         MECHANISMS.find("nothing")
 
 
