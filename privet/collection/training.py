@@ -86,7 +86,7 @@ def collected_from(
     public = Graph(_edges(study, graph), labels=_public_labels(study, labels, nothing), schema=study.declared)
     seen = Collected(public, answers).seen_labels()
     split = _split(np.flatnonzero(seen >= 0), study.nodes, validation_share, system.seed)
-    return Collected(public.replace(split=split), answers)
+    return Collected(public.replace(split=split), answers, bound=False)
 
 
 def _edges(study: Study, graph: Graph | None) -> sp.csr_array:

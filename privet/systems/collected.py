@@ -27,10 +27,13 @@ class Collected:
         public: Schema, split, the topology unless it was asked for, and the labels of training and validation nodes
             unless they were asked for (-1 elsewhere). It has no features.
         answers: The answers to each question, in the order of the people's ids.
+        bound: True if all devices are known to number people alike, as in a simulation; otherwise both ends of a pair
+            may have reported it.
     """
 
     public: Graph
     answers: Answers
+    bound: bool = True
 
     @property
     def release(self) -> LocalRelease:
@@ -135,7 +138,7 @@ class Collected:
 
     def guarantee(self) -> Guarantee | None:
         """Return the promise that every device was given."""
-        return self.release.guarantee()
+        return self.release.guarantee(self.bound)
 
 
 def public_view(graph: Graph, release: LocalRelease) -> Graph:

@@ -115,7 +115,7 @@ class LinkTask:
             guarantee=self.collected.guarantee(),
             probabilities=np.zeros((len(embedding), 0), dtype=np.float32),
             embedding=embedding,
-            settings=system.settings(),
+            settings={name: value for name, value in system.settings().items() if name != "seed"},
             weights={name: value.numpy() for name, value in model.state_dict().items()},
             best_epoch=result.best_epoch,
             validation_score=result.best_score,

@@ -241,3 +241,32 @@ def test_the_default_limit_is_one_that_still_protects():
     sure = [1 / (1 + 99 * math.exp(-limit)) for limit in (DEFAULT_LIMIT, 10.0)]
     assert sure[0] < 0.5 < 0.99 < sure[1]
     assert Ledger(":memory:").limit == DEFAULT_LIMIT
+
+
+def test_a_refunded_report_cannot_leave_any_more(study):
+    """Otherwise a refund would make room for another draw, and the server could average them."""
+    ledger = Ledger(":memory:")
+    ledger.reserve(study, 5, lambda: b"first")
+    ledger.refund(study.id, "The study was closed.")
+    with pytest.raises(InvalidData, match="nothing was sent"):
+        ledger.sending(study.id, b"first")
+    ledger.reserve(study, 5, lambda: b"second")
+    with pytest.raises(InvalidData, match="nothing was sent"):
+        ledger.sending(study.id, b"first")
+    ledger.sending(study.id, b"second")
+
+
+def test_a_commit_that_fails_leaves_nothing_behind(study, tmp_path):
+    """A report that looks stored and is not would be sent, forgotten and made anew."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger._database.execute("PRAGMA busy_timeout=50")
+    reader = sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM reports").fetchall()
+    with pytest.raises(InvalidData, match="locked"):
+        ledger.reserve(study, 5, lambda: b"lost")
+    assert not ledger._database.in_transaction
+    assert ledger.report(study, 5) is None
+    reader.execute("ROLLBACK")
+    assert ledger.reserve(study, 5, lambda: b"kept") == b"kept"
+    assert Ledger(tmp_path / "ledger.sqlite").spent == study.cost()
