@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from privet.data.population import Population
@@ -49,12 +49,12 @@ class Question:
         """Return the mechanism's promise, stated for the private field that is asked about.
 
         Args:
-            bound: True if everybody is known to have the same number on every device. Otherwise a server could number
-                people differently for different devices, so that both ends of a pair answer a one-sided question
-                about it, and a relationship costs twice as much.
+            bound: True if everybody is known to have the same number, and to be given the same tables, on every
+                device. Otherwise a server could treat devices differently, so that both ends of a pair answer a
+                one-sided question about it, and a relationship costs twice as much.
         """
         unit, own = self.ask.unit, self.mechanism.guarantee()
-        price = own.relationship_epsilon
+        price = own.epsilon if self.ask.counted_once else own.relationship_epsilon
         if unit is Unit.NEIGHBOUR_BIT and (price is None or not bound):
             price = 2 * own.epsilon  # nothing keeps the other end of a pair from answering about it too
         return replace(own, unit=unit, adjacency=ADJACENCY[unit], relationship_epsilon=price)
@@ -88,8 +88,8 @@ class Question:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for a manifest."""
-        own, mechanism = asdict(self.ask), self.mechanism
-        return {"ask": self.name, **own, "mechanism": mechanism.name, **mechanism.parameters()}
+        mechanism = self.mechanism
+        return {"ask": self.name, **self.ask.to_dict(), "mechanism": mechanism.name, **mechanism.parameters()}
 
     @classmethod
     def from_dict(cls, document: Any, population: Population) -> Question:

@@ -1,0 +1,137 @@
+"""The question "how many of your friends are in each group": counts over a published table of classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.data.population import Population
+from privet.errors import InvalidData, InvalidParameter
+from privet.mechanisms import Mechanism
+from privet.privacy import Unit
+from privet.release.asks._base import ATTACHED, Ask
+from privet.release.asks.neighbours import Neighbours
+from privet.release.private import PrivateData
+
+__all__ = ["Friends", "counts_whom", "ranks_of"]
+
+_LARGEST = np.iinfo(np.int32).max
+
+
+def counts_whom(own: NDArray[np.integer[Any]], ranks: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Tell which friends a person counts: those of lower rank than the person's own.
+
+    Proof that every pair is counted by at most one end: i counts j only if r_j < r_i, and j counts i only if
+    r_i < r_j; both cannot hold of one table r. So one relationship is in one count of one person at most.
+
+    Args:
+        own: The rank of the person who counts.
+        ranks: The rank of the friend; both are broadcast against each other.
+    """
+    return np.asarray(ranks < own)
+
+
+def ranks_of(published: NDArray[np.bool_], calibrating: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Rank people so that the unpublished count all published friends, and calibrators the published of rank 0.
+
+    Unpublished people have rank 2, published people who calibrate 1, and the other published people, who do not
+    answer, 0.
+
+    Args:
+        published: True for each person whose class is in the table.
+        calibrating: True for each of them who answers too, so that answers of people of known class are seen.
+    """
+    return np.where(published, np.where(calibrating, 1, 0), 2).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Friends(Ask):
+    """The number of friends in each published class, among the friends of lower rank.
+
+    Each device downloads both tables whole: asking the server about one friend would tell who the friend is.
+
+    Formal guarantee: one bit of a list changes one count by at most one, whatever the tables are, so a mechanism for
+    counts that differ by one in one class protects a list bit with its epsilon. Since a pair is counted by at most one
+    end (:func:`counts_whom`), a relationship costs the same epsilon, not twice as much, if everybody has the same
+    tables.
+
+    Attributes:
+        table: The published class of each of the N people, -1 where none is published.
+        ranks: The rank of each person; a person counts friends of lower rank, so people of rank 0 do not answer.
+    """
+
+    name = "friends"
+    unit = Unit.NEIGHBOUR_BIT
+    part = "friends per group"
+    subject = "the number of your friends in each group"
+    budget = "epsilon_edges"
+    counted_once = True
+    table: NDArray[np.int32] | str | None = field(default=None, compare=False, repr=False, metadata=ATTACHED)
+    ranks: NDArray[np.int32] | str | None = field(default=None, compare=False, repr=False, metadata=ATTACHED)
+
+    def __post_init__(self) -> None:
+        lowest = {"table": -1, "ranks": 0}
+        for name, low in lowest.items():
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                object.__setattr__(self, name, _checked(name, value, low))
+        if (
+            isinstance(self.table, np.ndarray)
+            and isinstance(self.ranks, np.ndarray)
+            and len(self.table) != len(self.ranks)
+        ):
+            raise InvalidParameter("ranks", "Friends", f"as long as the table, {len(self.table)}", len(self.ranks))
+
+    def people(self) -> NDArray[np.int64] | None:
+        """Return the people who count somebody: all whose rank is above 0."""
+        return np.flatnonzero(self.ranks > 0) if isinstance(self.ranks, np.ndarray) else None
+
+    def apply(self, private: PrivateData, mechanism: Mechanism) -> NDArray[np.int64]:
+        """Count each person's friends of lower rank in each class, at most the mechanism's cap."""
+        table, ranks = self.attachment("table"), self.attachment("ranks")
+        lists = private.neighbours
+        if lists is None:
+            raise InvalidData("private data", "with neighbour lists", "none")
+        _check_length(table, lists.shape[1])
+        rows = np.repeat(np.arange(len(private)), np.diff(lists.indptr))
+        counted = counts_whom(ranks[private.users[rows]], ranks[lists.indices]) & (table[lists.indices] >= 0)
+        classes: int = mechanism.classes  # type: ignore[attr-defined]
+        cells = rows[counted] * classes + table[lists.indices[counted]]
+        counts = np.bincount(cells, minlength=len(private) * classes).reshape(len(private), classes)
+        return np.minimum(counts, mechanism.cap)  # type: ignore[attr-defined]
+
+    def check(self, private: PrivateData, population: Population) -> None:
+        """Demand ids of other people and tables over all of them."""
+        Neighbours().check(private, population)
+        _check_length(self.attachment("table"), population.num_nodes)
+        self.attachment("ranks")
+
+    def check_mechanism(self, mechanism: Mechanism) -> None:
+        """Refuse a mechanism that does not report one count for each class of the table."""
+        super().check_mechanism(mechanism)
+        classes = getattr(mechanism, "classes", None)
+        if classes is None or not hasattr(mechanism, "cap"):
+            raise InvalidParameter("mechanism", f"the question '{self.name}'", "one of counts", mechanism.name)
+        if isinstance(self.table, np.ndarray) and self.table.size and self.table.max() >= classes:
+            expected = f"-1 or a class below {classes} for each person"
+            raise InvalidParameter("table", "Friends", expected, int(self.table.max()))
+
+
+def _checked(name: str, values: Any, low: int) -> NDArray[np.int32]:
+    array = np.asarray(values)
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise InvalidParameter(name, "Friends", "a vector of integers", f"{array.ndim}-d {array.dtype}")
+    if array.size and not low <= array.min() <= array.max() <= _LARGEST:
+        expected = f"integers of at least {low}"
+        raise InvalidParameter(name, "Friends", expected, int(array.min() if array.min() < low else array.max()))
+    return array.astype(np.int32)  # one type everywhere, or equal tables would have different digests
+
+
+def _check_length(table: NDArray[Any], people: int) -> None:
+    if len(table) != people:
+        raise InvalidData(
+            "published table of classes", f"one entry for each of {people} people", f"{len(table)} entries"
+        )
