@@ -5,10 +5,12 @@ from privet.mechanisms.analytic_gaussian import AnalyticGaussian
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Mechanism
 from privet.mechanisms.core.reports import NeighbourReports, Reports
+from privet.mechanisms.counts import Counts
 from privet.mechanisms.degree_response import DegreeResponse
 from privet.mechanisms.hds import HDS
 from privet.mechanisms.laplace import Laplace
 from privet.mechanisms.multi_bit import MultiBit
+from privet.mechanisms.offered_response import OfferedResponse
 from privet.mechanisms.piecewise import Piecewise
 from privet.mechanisms.primitives.bits import Bits, SeededBits, SystemBits
 from privet.mechanisms.primitives.noise import noisy_sum
@@ -27,11 +29,13 @@ __all__ = [
     "AffineFeatures",
     "AnalyticGaussian",
     "Bits",
+    "Counts",
     "DegreeResponse",
     "Laplace",
     "Mechanism",
     "MultiBit",
     "NeighbourReports",
+    "OfferedResponse",
     "Piecewise",
     "RandomizedResponse",
     "Reports",

@@ -23,10 +23,12 @@ from privet.mechanisms import (
     AdjacencyResponse,
     AnalyticGaussian,
     Bits,
+    Counts,
     DegreeResponse,
     Laplace,
     Mechanism,
     MultiBit,
+    OfferedResponse,
     Piecewise,
     RandomizedResponse,
     Reports,
@@ -76,6 +78,9 @@ SMALL = {
         epsilon_per_feature=e / 2, categories=(2, 3, 2), sample=2, fill="none"
     ),
     "degree-response": degree,
+    "counts": lambda e: Counts(epsilon=e, classes=2, cap=4),
+    "counts of one class": lambda e: Counts(epsilon=e, classes=1),
+    "offered-response": lambda e: OfferedResponse(epsilon=e, most=5),
     "adjacency-response": lambda e: AdjacencyResponse(epsilon=e, num_nodes=6),
     "adjacency-response one-sided": lambda e: AdjacencyResponse(epsilon=e, num_nodes=6, one_sided=True),
 }
@@ -88,6 +93,11 @@ def some_values(mechanism: Mechanism, users: int, seed: int) -> np.ndarray:
         return rng.integers(mechanism.classes, size=users)
     if isinstance(mechanism, DegreeResponse):
         return rng.integers(mechanism.num_nodes, size=users)
+    if isinstance(mechanism, Counts):
+        return rng.integers(mechanism.cap + 1, size=(users, mechanism.classes))
+    if isinstance(mechanism, OfferedResponse):
+        options = rng.integers(2, mechanism.most + 1, size=users)
+        return np.stack([rng.integers(options), options], axis=1)
     if isinstance(mechanism, SampledResponse):
         return rng.integers(0, mechanism.categories, size=(users, mechanism.dimension)).astype(float)
     if isinstance(mechanism, AdjacencyResponse):
@@ -105,6 +115,8 @@ def truth_of(mechanism: Mechanism, value: np.ndarray) -> np.ndarray:
     """What an unbiased estimate of the value is on average."""
     if isinstance(mechanism, RandomizedResponse):
         return np.eye(mechanism.classes)[value]
+    if isinstance(mechanism, OfferedResponse):
+        return np.eye(mechanism.most)[value[0]]
     if isinstance(mechanism, SampledResponse):
         return np.concatenate([np.eye(c)[int(v)] for v, c in zip(value, mechanism.categories, strict=True)])
     return np.asarray(value)
@@ -175,6 +187,8 @@ ONE_DRAW = {
     "hds": (HDS(epsilon=0.7, dimension=1, low=0.0, high=1.0, steps=4), [0.5], 1),
     "piecewise": (Piecewise(epsilon=2.0, dimension=1, low=0.0, high=1.0, steps=4), [0.75], 1),
     "randomized-response": (RandomizedResponse(epsilon=1.3, classes=4), 2, 0),
+    "counts": (Counts(epsilon=0.8, classes=1, cap=5), [4], 0),
+    "offered-response": (OfferedResponse(epsilon=1.3, most=6), [2, 5], 0),
     "sampled-response": (SampledResponse(epsilon_per_feature=0.9, categories=(3,), sample=1), [1], 0),
     "analytic-gaussian": (
         AnalyticGaussian(epsilon=1.0, delta=1e-3, dimension=1, low=0.0, high=1.0, steps=2),
