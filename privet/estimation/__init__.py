@@ -1,6 +1,9 @@
-"""Server-side post-processing of reports: frequencies, label denoising, label proportions, structure."""
+"""Server-side post-processing of reports: frequencies, label denoising, label proportions, structure, friends."""
 
 from privet.estimation.beliefs import Beliefs, class_affinity, propagate_beliefs
+from privet.estimation.features import class_priors_from_features
+from privet.estimation.friends import FriendPosterior, friend_posterior, second_round
+from privet.estimation.homophily import Homophily
 from privet.estimation.labels import (
     MajorityLabels,
     PosteriorLabels,
@@ -14,6 +17,7 @@ from privet.estimation.labels import (
     report_probabilities,
 )
 from privet.estimation.missing import Completed, complete_from_neighbours
+from privet.estimation.shared_weights import SharedWeights
 from privet.estimation.structure import (
     ReportedPairs,
     Symmetrise,
@@ -26,18 +30,23 @@ from privet.estimation.structure import (
 __all__ = [
     "Beliefs",
     "Completed",
+    "FriendPosterior",
+    "Homophily",
     "MajorityLabels",
     "PosteriorLabels",
     "ReportedPairs",
+    "SharedWeights",
     "Supervision",
     "Symmetrise",
     "class_affinity",
     "class_posterior",
+    "class_priors_from_features",
     "closure_log_odds",
     "common_neighbours",
     "complete_from_neighbours",
     "corrected_accuracy",
     "estimated_degrees",
+    "friend_posterior",
     "majority_label",
     "noisy_graph",
     "overfits",
@@ -45,4 +54,5 @@ __all__ = [
     "propagated_reports",
     "report_loss",
     "report_probabilities",
+    "second_round",
 ]

@@ -13,8 +13,9 @@ from privet.errors import InvalidData
 from privet.estimation.homophily import Homophily
 from privet.estimation.shared_weights import SharedWeights
 from privet.mechanisms import Counts
+from privet.release.asks.friends import Friends, check_rounds
 
-__all__ = ["FriendPosterior", "friend_posterior"]
+__all__ = ["FriendPosterior", "friend_posterior", "second_round"]
 
 Array = NDArray[np.float64]
 
@@ -106,6 +107,28 @@ def friend_posterior(
     names = ("weight_prior", "weight_counts", "weight_symbols")
     facts |= dict(zip(names, weights.weights.tolist(), strict=True))
     return FriendPosterior(softmax(logits, axis=1), model, facts)
+
+
+def second_round(first: Friends, probabilities: Array, *, levels: int = 4) -> Friends:
+    """Draw up the question about pairs of unpublished people, which costs nothing beyond the first round's price.
+
+    The table holds the classes that the first round's answers predict for the people it did not publish. They are
+    ranked by how certain that is: the most certain do not answer, and the others count friends more certain than
+    themselves. No pair is counted in both rounds (:func:`privet.release.asks.friends.check_rounds`).
+
+    Args:
+        first: The question of the first round, with its tables.
+        probabilities: Everybody's class probabilities after the first round, N x classes.
+        levels: The number of ranks.
+    """
+    others = np.flatnonzero(first.attachment("table") < 0)
+    order = others[np.argsort(-probabilities[others].max(axis=1), kind="stable")]
+    table, ranks = np.full(len(probabilities), -1), np.zeros(len(probabilities), dtype=np.int64)
+    table[others] = probabilities[others].argmax(axis=1)
+    ranks[order] = np.arange(len(order)) * levels // max(len(order), 1)
+    second = Friends(table, ranks)
+    check_rounds((first, second))
+    return second
 
 
 def _label_likelihood(labels: NDArray[np.integer[Any]], classes: int, transition: Array | None) -> Array:

@@ -14,6 +14,7 @@ from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import MECHANISMS, AdjacencyResponse, Mechanism
 from privet.release import ASKS, Ask, LocalRelease, PrivateData, Question
+from privet.release.asks.friends import Friends
 from privet.release.asks.neighbours import Neighbours
 
 NODES = 9
@@ -47,6 +48,13 @@ def fitting(ask: Ask, population: Population, epsilon: float = 1.0) -> Iterator[
             continue
 
 
+def ready(ask: Ask) -> Ask:
+    """An ask with the public tables that it needs, if any."""
+    if not isinstance(ask, Friends):
+        return ask
+    return ask.attach(table=np.arange(NODES) % 3 - 1, ranks=np.arange(NODES) % 4)
+
+
 def declared(kind: type[Mechanism], population: Population, epsilon: float) -> Mechanism:
     try:
         return kind.declare(population, epsilon=epsilon)
@@ -59,7 +67,7 @@ def releases(draw: st.DrawFn, *, extra_lists: bool = True) -> LocalRelease:
     """A release with one to six questions in any order."""
     population = draw(st.sampled_from(list(POPULATIONS.values())))
     epsilon = draw(st.floats(0.5, 4.0))
-    asks = [kind() for kind in ASKS.values()] + ([Followers(), Mentions()] if extra_lists else [])
+    asks = [ready(kind()) for kind in ASKS.values()] + ([Followers(), Mentions()] if extra_lists else [])
     chosen = draw(st.lists(st.sampled_from(asks), min_size=1, unique=True))
     questions = [draw(st.sampled_from(list(fitting(ask, population, epsilon)))) for ask in chosen]
     if draw(st.booleans()):

@@ -143,7 +143,7 @@ def test_budgets_that_differ_by_rounding_match_and_others_do_not() -> None:
         ([], "at least one"),
         ([3], "an object with 'ask' and 'mechanism'"),
         ([{"ask": "label"}], "an object with 'ask' and 'mechanism'"),
-        ([{"ask": "colour", "mechanism": "hds"}], "one of features, label, length, neighbours"),
+        ([{"ask": "colour", "mechanism": "hds"}], "one of features, friends, label, length, neighbours"),
         ([{"ask": "label", "mechanism": "dice"}], "one of adjacency-response, "),
         ([{"ask": "label", "mechanism": "randomized-response"}], "with its parameters"),
         ([{"ask": "label", "mechanism": "randomized-response", "epsilon": 1, "sides": 6}], "sides"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ from privet.release.asks._base import ATTACHED, Ask
 from privet.release.asks.neighbours import Neighbours
 from privet.release.private import PrivateData
 
-__all__ = ["Friends", "counts_whom", "ranks_of"]
+__all__ = ["Friends", "check_rounds", "counts_whom", "ranks_of"]
 
 _LARGEST = np.iinfo(np.int32).max
 
@@ -34,17 +35,31 @@ def counts_whom(own: NDArray[np.integer[Any]], ranks: NDArray[np.integer[Any]]) 
     return np.asarray(ranks < own)
 
 
-def ranks_of(published: NDArray[np.bool_], calibrating: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Rank people so that the unpublished count all published friends, and calibrators the published of rank 0.
+def ranks_of(
+    labelled: NDArray[np.bool_],
+    calibrating: NDArray[np.bool_],
+    confidence: NDArray[np.floating[Any]] | None = None,
+    levels: int = 4,
+) -> NDArray[np.int32]:
+    """Rank people so that the unlabelled count labelled friends, and calibrators those of them who do not calibrate.
 
-    Unpublished people have rank 2, published people who calibrate 1, and the other published people, who do not
-    answer, 0.
+    Labelled people have rank 0 and do not answer, unless they calibrate, which gives rank 1. Unlabelled people have
+    rank 2. If the table also holds predicted classes of unlabelled people, those whose class is more certain have lower
+    ranks among them: the less certain then count them, and learn more from it.
 
     Args:
-        published: True for each person whose class is in the table.
-        calibrating: True for each of them who answers too, so that answers of people of known class are seen.
+        labelled: True for each person whose label is in the table.
+        calibrating: True for each labelled person who answers too, so that answers of people of known class are seen.
+        confidence: A public number for each person, larger if the predicted class is more certain; None if the table
+            holds labels only.
+        levels: The number of ranks among unlabelled people.
     """
-    return np.where(published, np.where(calibrating, 1, 0), 2).astype(np.int32)
+    ranks = np.where(labelled, np.where(calibrating, 1, 0), 2).astype(np.int32)
+    if confidence is not None:
+        others = np.flatnonzero(~labelled)
+        order = others[np.argsort(-confidence[others], kind="stable")]
+        ranks[order] += (np.arange(len(order)) * levels // max(len(order), 1)).astype(np.int32)
+    return ranks
 
 
 @dataclass(frozen=True)
@@ -69,8 +84,8 @@ class Friends(Ask):
     subject = "the number of your friends in each group"
     budget = "epsilon_edges"
     counted_once = True
-    table: NDArray[np.int32] | str | None = field(default=None, compare=False, repr=False, metadata=ATTACHED)
-    ranks: NDArray[np.int32] | str | None = field(default=None, compare=False, repr=False, metadata=ATTACHED)
+    table: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
+    ranks: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
 
     def __post_init__(self) -> None:
         lowest = {"table": -1, "ranks": 0}
@@ -118,6 +133,26 @@ class Friends(Ask):
         if isinstance(self.table, np.ndarray) and self.table.size and self.table.max() >= classes:
             expected = f"-1 or a class below {classes} for each person"
             raise InvalidParameter("table", "Friends", expected, int(self.table.max()))
+
+
+def check_rounds(rounds: Sequence[Friends]) -> None:
+    """Refuse rounds of the friend question in which a pair might be counted twice.
+
+    Nobody who is published in one round may be published, or answer, in a later one. A pair counted in the earlier
+    round has an end that was published there; a pair counted in the later one has no such end. So no pair is counted
+    in both, and all rounds together cost a list bit, and a relationship, the epsilon of one round, even if the tables
+    of a round depend on earlier answers.
+
+    Args:
+        rounds: The question of each round, with its tables, in order.
+    """
+    for later, ask in enumerate(rounds):
+        takes_part = (ask.attachment("table") >= 0) | (ask.attachment("ranks") > 0)
+        for earlier in rounds[:later]:
+            again = np.flatnonzero(takes_part & (earlier.attachment("table") >= 0))
+            if len(again):
+                expected = "of people who were not published in an earlier round, so that no pair is counted twice"
+                raise InvalidData(f"table of round {later + 1}", expected, f"person {again[0]}, who was")
 
 
 def _checked(name: str, values: Any, low: int) -> NDArray[np.int32]:
