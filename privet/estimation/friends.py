@@ -19,7 +19,8 @@ __all__ = ["FriendPosterior", "friend_posterior", "second_round"]
 
 Array = NDArray[np.float64]
 
-_FITTED = 6000  # people from whom the homophily is estimated: its few numbers need no more
+_BLOCK = 1 << 16  # people at once
+_FITTED = 6000  # people from whom homophily or weights are estimated: their few numbers need no more
 _PENALTIES = (1.0, 10.0, 100.0, 1e4)
 _FEWEST = 50  # people of known class without whom weights are not fitted
 _NEVER = 1e-300  # stands for the probability 0, which has no finite logarithm
@@ -74,39 +75,42 @@ def friend_posterior(
         seed: The seed of the folds and of the people from whom homophily is estimated.
     """
     known = np.asarray(table if labels is None else labels)
-    classes, count = mechanism.classes, len(table)
+    classes = mechanism.classes
     if symbols.shape != (len(users), classes):
         raise InvalidData("counts of friends", f"{classes} for each of {len(users)} people", f"shape {symbols.shape}")
     if not (known >= 0).any():
         raise InvalidData("The friend question needs the label of at least one person; there is none.")
-    heard = _label_likelihood(known, classes, label_transition)
-    base = np.log(_shares(heard[known >= 0])) if prior is None else log_softmax(prior, axis=1)
-    log_prior = np.broadcast_to(base, (count, classes))
-    told = log_prior + np.log(np.maximum(heard, _NEVER))
-    believed = softmax(told, axis=1)
-
-    levels, groups = np.unique(ranks[users], return_inverse=True)
-    exposure = _exposure(believed, table, ranks, levels)
-    noise = mechanism.likelihood_table()
-    some = np.random.default_rng(seed).permutation(len(users))[:_FITTED]
-    model = Homophily.fit(symbols[some], groups[some], exposure, noise, told[users[some]])
-    evidence = np.stack(
-        [log_prior[users], model.log_likelihood(symbols, groups, exposure, noise), symbols.astype(np.float64)], axis=1
+    transition = np.eye(classes) if label_transition is None else np.asarray(label_transition)
+    shares = _shares(np.bincount(known[known >= 0], minlength=classes), transition)
+    facts = _Facts(
+        np.broadcast_to(np.log(shares), (len(known), classes)) if prior is None else prior, known, transition
     )
 
-    calibrating = known[users] >= 0
+    levels, groups = np.unique(ranks[users], return_inverse=True)
+    exposure = _exposure(facts, table, ranks, levels)
+    noise = mechanism.likelihood_table()
+    order = np.random.default_rng(seed).permutation(len(users))
+    some = order[:_FITTED]
+    model = Homophily.fit(symbols[some], groups[some], exposure, noise, facts.log_posterior(users[some]))
+
+    def evidence(rows: Any) -> Array:
+        likelihood = model.log_likelihood(symbols[rows], groups[rows], exposure, noise)
+        return np.stack([facts.log_prior(users[rows]), likelihood, symbols[rows].astype(np.float64)], axis=1)
+
+    calibrating = order[known[users[order]] >= 0]
     weights = SharedWeights(np.array([1.0, 1.0, 0.0]), np.zeros(classes))
-    if calibrating.sum() >= _FEWEST:
-        weights, _ = SharedWeights.choose(
-            evidence[calibrating], heard[users[calibrating]], (1.0, 1.0, 0.0), _PENALTIES, seed=seed
-        )
-    logits = log_prior.copy()
-    logits[users] = weights.logits(evidence)
-    within = believed.mean(axis=0) @ (np.diag(model.rates) / model.rates.sum(axis=1))
-    facts = {"calibrators": float(calibrating.sum()), "friends_within": float(within)}
-    names = ("weight_prior", "weight_counts", "weight_symbols")
-    facts |= dict(zip(names, weights.weights.tolist(), strict=True))
-    return FriendPosterior(softmax(logits, axis=1), model, facts)
+    if len(calibrating) >= _FEWEST:
+        chosen = calibrating[:_FITTED]
+        heard = facts.heard(users[chosen])
+        weights, _ = SharedWeights.choose(evidence(chosen), heard, (1.0, 1.0, 0.0), _PENALTIES, seed=seed)
+    probabilities = softmax(facts.prior, axis=1)
+    for start in range(0, len(users), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        probabilities[users[rows]] = softmax(weights.logits(evidence(rows)), axis=1)
+    within = shares @ (np.diag(model.rates) / model.rates.sum(axis=1))
+    found = dict(zip(("weight_prior", "weight_counts", "weight_symbols"), weights.weights.tolist(), strict=True))
+    found |= {"calibrators": float(len(calibrating)), "friends_within": float(within)}
+    return FriendPosterior(probabilities, model, found)
 
 
 def second_round(first: Friends, probabilities: Array, *, levels: int = 4) -> Friends:
@@ -131,35 +135,60 @@ def second_round(first: Friends, probabilities: Array, *, levels: int = 4) -> Fr
     return second
 
 
-def _label_likelihood(labels: NDArray[np.integer[Any]], classes: int, transition: Array | None) -> Array:
-    """Return Pr[label | class] for each person and class; 1 everywhere for a person without a label."""
-    columns = np.eye(classes) if transition is None else np.asarray(transition)
-    return np.where(labels[:, None] >= 0, columns.T[np.maximum(labels, 0)], 1.0)
+@dataclass(frozen=True, eq=False)
+class _Facts:
+    """Everything known about people without their counts, for some of them at a time to save memory.
+
+    Attributes:
+        prior: Class log-probabilities, up to a constant in each row.
+        labels: Labels, -1 where they are unknown.
+        transition: T[i, j] = Pr[label j | class i].
+    """
+
+    prior: Array
+    labels: NDArray[np.integer[Any]]
+    transition: Array
+
+    def log_prior(self, nodes: NDArray[np.integer[Any]]) -> Array:
+        """Return the log-probabilities without labels."""
+        return np.asarray(log_softmax(self.prior[nodes], axis=1))
+
+    def heard(self, nodes: NDArray[np.integer[Any]]) -> Array:
+        """Return Pr[label | class]; 1 everywhere for a person without a label."""
+        labels = self.labels[nodes, None]
+        return np.where(labels >= 0, self.transition.T[np.maximum(labels[:, 0], 0)], 1.0)
+
+    def log_posterior(self, nodes: NDArray[np.integer[Any]]) -> Array:
+        """Return the log-probabilities with labels, up to a constant in each row."""
+        return self.log_prior(nodes) + np.log(np.maximum(self.heard(nodes), _NEVER))
 
 
-def _shares(heard: Array) -> Array:
-    """Estimate the shares of the classes from Pr[label | class] of the labelled, by expectation maximisation."""
-    shares = np.full(heard.shape[1], 1 / heard.shape[1])
+def _shares(labels: NDArray[np.integer[Any]], transition: Array) -> Array:
+    """Estimate the shares of the classes from the number of each label, by expectation maximisation."""
+    shares = np.full(len(labels), 1 / len(labels))
     for _ in range(50):
-        joint = heard * shares
-        shares = (joint / joint.sum(axis=1, keepdims=True)).sum(axis=0) + 1
+        joint = transition * shares[:, None]
+        shares = (joint / joint.sum(axis=0)) @ labels + 1
         shares /= shares.sum()
     return np.asarray(shares)
 
 
 def _exposure(
-    believed: Array, table: NDArray[np.integer[Any]], ranks: NDArray[np.integer[Any]], levels: NDArray[np.integer[Any]]
+    facts: _Facts, table: NDArray[np.integer[Any]], ranks: NDArray[np.integer[Any]], levels: NDArray[np.integer[Any]]
 ) -> Array:
     """Return the share of each class's published members who are counted by people of each rank, by published class.
 
     The result is levels x true classes x published classes.
     """
-    classes = believed.shape[1]
+    classes = len(facts.transition)
     published = np.flatnonzero(table >= 0)
-    first = np.searchsorted(levels, ranks[published], side="right")  # the lowest level that counts the person
-    cells = first * classes + table[published]
-    size = (len(levels) + 1) * classes
-    sums = np.stack([np.bincount(cells, believed[published, z], size) for z in range(classes)])
+    sums = np.zeros((classes, (len(levels) + 1) * classes))
+    for start in range(0, len(published), _BLOCK):
+        nodes = published[start : start + _BLOCK]
+        first = np.searchsorted(levels, ranks[nodes], side="right")  # the lowest level that counts the person
+        believed = softmax(facts.log_posterior(nodes), axis=1)
+        for own in range(classes):
+            sums[own] += np.bincount(first * classes + table[nodes], believed[:, own], sums.shape[1])
     counted = np.cumsum(sums.reshape(classes, len(levels) + 1, classes), axis=1)
     whole = np.maximum(counted[:, -1].sum(axis=1), 1e-9)
     return np.ascontiguousarray((counted[:, :-1] / whole[:, None, None]).transpose(1, 0, 2))

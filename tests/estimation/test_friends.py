@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from privet.data import Graph, social_graph
 from privet.errors import InvalidData
 from privet.estimation import FriendPosterior, friend_posterior, second_round
-from privet.estimation.friends import _exposure
+from privet.estimation.friends import _exposure, _Facts
 from privet.mechanisms import Counts, RandomizedResponse, SeededBits
 from privet.release import PrivateData
 from privet.release.asks.friends import Friends, check_rounds, ranks_of
@@ -126,7 +126,8 @@ def test_private_labels_are_seen_through() -> None:
 def test_exposure_is_the_share_of_a_class_that_a_rank_counts() -> None:
     believed = np.array([[1.0, 0.0], [1.0, 0.0], [0.25, 0.75], [0.0, 1.0], [0.5, 0.5]])
     table, ranks = np.array([0, 0, 1, 1, -1]), np.array([0, 1, 0, 1, 2])
-    found = _exposure(believed, table, ranks, np.array([1, 2]))
+    facts = _Facts(np.log(np.maximum(believed, 1e-300)), np.full(5, -1), np.eye(2))
+    found = _exposure(facts, table, ranks, np.array([1, 2]))
     assert found[0] == pytest.approx(np.array([[1.0, 0.25], [0.0, 0.75]]) / np.array([[2.25], [1.75]]))
     assert found[1] == pytest.approx(np.array([[2.0, 0.25], [0.0, 1.75]]) / np.array([[2.25], [1.75]]))
 

@@ -27,7 +27,7 @@ def test_the_likelihood_is_the_sum_over_sociability_and_counts() -> None:
             for sociability, weight in zip(_GRID, model.sociability, strict=True):
                 means = sociability * RATES[own] @ EXPOSURE[group]
                 parts = [
-                    sum(poisson.pmf(t, mean) * noise[min(t, 3), v] for t in range(60))
+                    poisson.pmf(np.arange(60), mean) @ noise[np.minimum(np.arange(60), 3), v]
                     for mean, v in zip(means, symbols[row], strict=True)
                 ]
                 slow += weight * np.prod(parts)
