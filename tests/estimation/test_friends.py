@@ -123,6 +123,20 @@ def test_private_labels_are_seen_through() -> None:
     assert aware.facts["friends_within"] > naive.facts["friends_within"] + 0.1  # noise looks like weak homophily
 
 
+def test_people_of_known_class_show_where_opposites_attract() -> None:
+    rng = np.random.default_rng(0)
+    classes = rng.integers(2, size=2000)
+    labelled = np.arange(2000) < 1000
+    ranks = ranks_of(labelled, np.arange(2000) < 500)
+    users = np.flatnonzero(ranks > 0)
+    mechanism = Counts(epsilon=2.0, classes=2)
+    expected = np.where(np.eye(2)[classes[users]] > 0, 0.4, 2.0)  # of the own class, of the other
+    symbols = mechanism.perturb(rng.poisson(expected), SeededBits(0)).symbols
+    found = friend_posterior(users, symbols, np.where(labelled, classes, -1), ranks, mechanism)
+    assert found.facts["friends_within"] < 0.4
+    assert (found.probabilities[~labelled].argmax(axis=1) == classes[~labelled]).mean() > 0.75
+
+
 def test_exposure_is_the_share_of_a_class_that_a_rank_counts() -> None:
     believed = np.array([[1.0, 0.0], [1.0, 0.0], [0.25, 0.75], [0.0, 1.0], [0.5, 0.5]])
     table, ranks = np.array([0, 0, 1, 1, -1]), np.array([0, 1, 0, 1, 2])

@@ -50,6 +50,19 @@ def test_rates_are_recovered_from_noisy_counts_of_people_of_known_and_unknown_cl
     assert model.rates * (model.sociability @ _GRID) == pytest.approx(RATES, abs=0.25)
 
 
+def test_the_spread_of_sociability_is_learnt() -> None:
+    rng = np.random.default_rng(0)
+    log_prior = np.full((4000, 2), np.log(0.5))
+    spread = []
+    for sociability in (np.ones(4000), rng.gamma(0.5, 2.0, 4000)):
+        counts = np.minimum(rng.poisson(4 * sociability[:, None] * np.ones(2)), 32)
+        model = Homophily.fit(counts, np.zeros(4000, dtype=int), EXPOSURE[:1], np.eye(33), log_prior)
+        mean = model.sociability @ _GRID
+        spread.append(model.sociability @ (_GRID / mean - 1) ** 2)
+    assert spread[0] < 0.15
+    assert spread[1] > 0.8
+
+
 def test_few_people_leave_the_homophilous_assumption() -> None:
     symbols = np.array([[2, 0], [0, 2]])
     model = Homophily.fit(
