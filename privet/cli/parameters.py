@@ -38,6 +38,8 @@ MECHANISM_OPTIONS: dict[str, tuple[Any, str]] = {
         "Grid steps in a feature's range (default: the mechanism's), or steps of a central system's training.",
     ),
     "classes": (int, "Number of classes (default 4)."),
+    "cap": (int, "Largest number of contacts in a class (default 32; audit: 4)."),
+    "most": (int, "Largest number of options that a person is offered (default 4)."),
     "categories": (str, "Number of categories of each feature, comma separated (default 2,2,2,2)."),
     "fill": (str, "The answer about features that are not sampled, uniform or none (default uniform)."),
     "num_nodes": (int, "Nodes that a neighbour list speaks of (default 6)."),

@@ -1,5 +1,6 @@
 /** The randomisers that run in the browser: the same draws from the same words as privet/mechanisms. */
 
+import { geometricWeights } from "./geometric.js";
 import { odds, piecewiseWindow, share, squareWaveWindow } from "./odds.js";
 import { floorDivide, randomizedRounding, sampleCoordinates, unitPosition } from "./sampling.js";
 import { bernoulliPositions } from "./sparse_bits.js";
@@ -168,6 +169,13 @@ function checkCode(value, count) {
   if (!Number.isInteger(value) || value < 0 || value >= count) throw new RangeError("An answer is not one of the choices.");
 }
 
+/** Refuse a declared number that is no whole number from `least` to `most`. */
+function checkParameter(value, least, most) {
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new RangeError(`A declared number must be a whole number from ${least} to ${most}.`);
+  }
+}
+
 /** Keep the truth with weight `high`, move to each of the other choices with weight `low`; one draw each. */
 function answer(truths, choices, weights, bits) {
   const bounds = weights.map(({ high, low }, i) => high + (choices[i] - 1) * low);
@@ -218,6 +226,71 @@ export class SampledResponse {
     const truths = chosen.map((i, place) => Math.min(Math.max(values[i], 0), counts[place] - 1));
     const weights = chosen.map((i) => this.weights[i]);
     return { coordinates, symbols: answer(truths, counts, weights, bits) };
+  }
+}
+
+/** Randomised response among the options that a person was offered; one symbol tells the answer and their number. */
+export class OfferedResponse {
+  constructor(budget) {
+    this.epsilon = budget.epsilon;
+    this.most = budget.most;
+    checkParameter(this.most, 2, 255);
+    this.share = share(this.epsilon, 1);
+    odds(this.share, 1, this.most - 1); // refuses an extreme budget whatever a person is offered
+    this.numReports = ((this.most - 1) * (this.most + 2)) / 2;
+    this.symbolBytes = bytesFor(this.numReports);
+  }
+
+  perturb([position, options], bits) {
+    if (!Number.isInteger(options) || options < 2 || options > this.most) {
+      throw new RangeError("The number of options is not one that was declared.");
+    }
+    checkCode(position, options);
+    const weights = odds(this.share, 1, options - 1);
+    return firstCode(options) + answer([position], [options], [weights], bits)[0];
+  }
+
+  /** The reported position and the number of options that a symbol tells. */
+  decode(symbol) {
+    let options = 2;
+    while (symbol >= firstCode(options + 1)) options += 1;
+    return [symbol - firstCode(options), options];
+  }
+}
+
+/** The code of position 0 among some number of options. */
+function firstCode(options) {
+  return ((options - 2) * (options + 1)) / 2;
+}
+
+/** Two-sided geometric noise on the number of friends in each class, cut to 0 .. cap. */
+export class Counts {
+  constructor(budget, classes) {
+    this.epsilon = budget.epsilon;
+    this.classes = classes;
+    this.cap = budget.cap;
+    checkParameter(this.cap, 1, 1023);
+    this.weights = geometricWeights(this.epsilon, this.cap);
+    this.symbolBytes = bytesFor(this.cap + 1);
+  }
+
+  perturb(counts, bits) {
+    if (counts.length !== this.classes) throw new RangeError("There is not one number for each class.");
+    for (const count of counts) checkCode(count, this.cap + 1);
+    const draws = bits.below(this.weights.total, counts.length);
+    return counts.map((count, i) => this.symbol(count, draws[i]));
+  }
+
+  /** The report that a draw stands for: every report has as many draws as its weight, in ascending order. */
+  symbol(count, draw) {
+    const { inner, ends } = this.weights;
+    let rest = draw - ends[count];
+    let report = 0;
+    while (rest >= 0) {
+      report += 1;
+      rest -= report < this.cap ? inner[Math.abs(report - count)] : ends[this.cap - count];
+    }
+    return report;
   }
 }
 

@@ -11,7 +11,9 @@ const SMALLEST_WEIGHT = 1024; // below this the integers would be too coarse to 
 const FRACTION_BITS = 320n; // fixed point: a BigInt x stands for x / 2^320 (96 digits)
 const GUARD_BITS = 128n;
 const HALVINGS = 16n;
-const ONE = 1n << FRACTION_BITS;
+
+/** The fixed-point number 1. */
+export const ONE = 1n << FRACTION_BITS;
 
 /** The exact value of a double, as {numerator, denominator} in BigInt. */
 export function fraction(number) {
