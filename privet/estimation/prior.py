@@ -1,0 +1,233 @@
+"""Everybody's class probabilities from public topology and visible labels alone, nobody's own label included.
+
+People whose labels are visible are dealt into folds. A model for each fold learns from the other folds and predicts
+this one, so nothing that it learned from, neither as a target nor as a neighbour's label, is a label of the fold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+
+from privet.errors import InvalidData
+from privet.estimation.shared_weights import SharedWeights
+from privet.graph.coordinates import random_coordinates, spectral_coordinates, standardised
+
+__all__ = ["FOLDS", "neighbour_prior", "structural_prior"]
+
+Array = NDArray[np.float64]
+
+FOLDS = 5
+LARGE = 2_000_000  # people from whom on a prior of few columns is used
+_SPREADS = ((0.8, 12), (0.95, 30))  # share that goes on in a hop, hops
+_HIDDEN, _DROPOUT, _INPUT_DROPOUT = 64, 0.5, 0.2
+_PASSES, _BATCHES, _SMALLEST_BATCH = 36, 8, 256
+_RATE, _DECAY = 0.01, 1e-3
+_TRAINED_ON = 50_000  # labelled people whose weights of a large graph are fitted on
+
+
+def structural_prior(
+    adjacency: sp.csr_array,
+    labels: NDArray[np.integer[Any]],
+    classes: int,
+    *,
+    label_transition: Array | None = None,
+    seed: int | None = 0,
+) -> Array:
+    """Return class log-probabilities, N x classes.
+
+    Two small networks read the labels around a person (one hop, two hops, far), degrees and coordinates in the graph:
+    one spectral coordinates, the other propagated random ones, which are better on some graphs. Their probabilities
+    are averaged. The cost is linear in the edges. From 2,000,000 people on, :func:`neighbour_prior` is used instead.
+
+    Args:
+        adjacency: The public symmetric adjacency matrix.
+        labels: The label of each person, -1 where none is visible.
+        classes: The number of classes.
+        label_transition: T[i, j] = Pr[label j | class i] if labels are randomised reports (default: they are true).
+        seed: The seed of folds and networks.
+    """
+    known = _check_labels(adjacency, labels, classes)
+    transition = np.eye(classes) if label_transition is None else np.asarray(label_transition)
+    if adjacency.shape[0] >= LARGE:
+        return neighbour_prior(adjacency, labels, classes, label_transition=label_transition, seed=seed)
+    rng = np.random.default_rng(seed)
+    fold = np.full(len(labels), -1)
+    fold[rng.permutation(known)] = np.arange(len(known)) % FOLDS
+    around = _LabelsAround.of(adjacency, labels, fold, classes)
+    degrees = np.log1p(adjacency.sum(axis=1))[:, None]
+    mean = _mean_operator(adjacency)
+    sizes = standardised(np.concatenate([degrees, mean @ degrees, mean @ (mean @ degrees)], axis=1))
+    raw = spectral_coordinates(adjacency)
+    spectral = np.concatenate([raw, spectral_coordinates(adjacency, normalised=True), sizes], axis=1)
+    propagated = np.concatenate([raw[:, -32:], random_coordinates(adjacency), sizes], axis=1)
+    heard = transition.T[np.maximum(labels, 0)].astype(np.float32)
+    found = [_cross_fitted(each, around, heard, fold, rng) for each in (spectral, propagated)]
+    return np.asarray(np.log(np.maximum((found[0] + found[1]) / 2, 1e-12)))
+
+
+def neighbour_prior(
+    adjacency: sp.csr_array,
+    labels: NDArray[np.integer[Any]],
+    classes: int,
+    *,
+    label_transition: Array | None = None,
+    seed: int | None = 0,
+) -> Array:
+    """Return class log-probabilities from the labels one and two hops away, weighed by a few shared weights.
+
+    It holds N x classes columns only, for graphs of many millions of people. A person's own label is taken out of the
+    two hops exactly; it has a part only in the few weights, which are fitted on at most 50,000 people.
+
+    Args:
+        adjacency: As for :func:`structural_prior`.
+        labels: As for :func:`structural_prior`.
+        classes: As for :func:`structural_prior`.
+        label_transition: As for :func:`structural_prior`.
+        seed: The seed of the people whom weights are fitted on.
+    """
+    known = _check_labels(adjacency, labels, classes)
+    mean = _mean_operator(adjacency)
+    rows = np.zeros((len(labels), classes), dtype=np.float32)
+    rows[known, labels[known]] = 1
+    one = mean @ rows
+    two = mean @ one
+    back = np.asarray(mean @ (1 / np.maximum(adjacency.sum(axis=1), 1)).astype(np.float32))  # the walk that returns
+    two[known, labels[known]] -= back[known]
+    shares = rows[known].mean(axis=0)
+    del rows
+    sources = [_log_shares(each, shares) for each in (one, np.maximum(two, 0, out=two))]
+    some = np.random.default_rng(seed).permutation(known)[:_TRAINED_ON]
+    transition = np.eye(classes) if label_transition is None else np.asarray(label_transition)
+    fitted = np.stack([each[some] for each in sources], axis=1).astype(np.float64)
+    weights = SharedWeights.fit(fitted, transition.T[labels[some]], (1.0, 0.5), 1.0)
+    logits = sources[0] * np.float32(weights.weights[0])
+    logits += sources[1] * np.float32(weights.weights[1])
+    logits += weights.offsets.astype(np.float32)
+    return np.asarray(log_softmax(logits, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class _LabelsAround:
+    """How many labels of each fold and class are around a person, by distance: propagation is linear in the labels.
+
+    Attributes:
+        reached: Weights of labels, distances x N x folds x classes.
+        fold: The fold of each person, -1 without a visible label.
+    """
+
+    reached: NDArray[np.float32]
+    fold: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, adjacency: sp.csr_array, labels: NDArray[Any], fold: NDArray[np.int64], classes: int) -> _LabelsAround:
+        nodes, known = len(labels), np.flatnonzero(labels >= 0)
+        start = np.zeros((nodes, FOLDS * classes), dtype=np.float32)
+        start[known, fold[known] * classes + labels[known]] = 1
+        mean = _mean_operator(adjacency)
+        one = mean @ start
+        reached = [one, mean @ one]
+        for onward, hops in _SPREADS:
+            spread = start
+            for _ in range(hops):
+                spread = onward * (mean @ spread) + (1 - onward) * start
+            reached.append(spread - (1 - onward) * start)
+        return cls(np.stack(reached).reshape(len(reached), nodes, FOLDS, classes), fold)
+
+    def inputs(self, without: int | None) -> NDArray[np.float32]:
+        """Return log-shares of classes and log-weights of labels for each distance.
+
+        Args:
+            without: A fold whose labels are not used. A person's own fold is not used either. None uses all labels
+                for people without a visible one.
+        """
+        kept = np.arange(FOLDS) != self.fold[:, None]
+        if without is not None:
+            kept[:, without] = False
+        weights = np.einsum("hnfc,nf->hnc", self.reached, kept.astype(np.float32))
+        totals = weights.sum(axis=2, keepdims=True)
+        shares = np.log((weights + 1e-4 / weights.shape[2]) / (totals + 1e-4) + 0.02)
+        whole = np.log(totals * (FOLDS / np.maximum(kept.sum(axis=1), 1))[:, None] + 1e-2)
+        return np.concatenate([*shares, *whole], axis=1).astype(np.float32)
+
+
+def _cross_fitted(
+    coordinates: NDArray[np.float32],
+    around: _LabelsAround,
+    heard: NDArray[np.float32],
+    fold: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> Array:
+    """Return probabilities: each fold's from the model that it had no part in, all others' averaged over models."""
+    others = np.flatnonzero(fold < 0)
+    result = np.zeros(heard.shape)
+    complete = around.inputs(None)[others]
+    for number in range(FOLDS):
+        inputs = around.inputs(number)
+        seen, left_out = np.flatnonzero((fold >= 0) & (fold != number)), np.flatnonzero(fold == number)
+        centre, scale = inputs[seen].mean(axis=0), np.maximum(inputs[seen].std(axis=0), 1e-6)
+
+        def row(nodes: NDArray[np.int64], near: NDArray[np.float32], c: Any = centre, s: Any = scale) -> torch.Tensor:
+            return torch.from_numpy(np.concatenate([coordinates[nodes], (near - c) / s], axis=1))
+
+        asked = torch.cat([row(left_out, inputs[left_out]), row(others, complete)])
+        found = _network(row(seen, inputs[seen]), torch.from_numpy(heard[seen]), asked, int(rng.integers(1 << 31)))
+        result[left_out] = found[: len(left_out)]
+        result[others] += found[len(left_out) :] / FOLDS
+    return result
+
+
+def _network(inputs: torch.Tensor, heard: torch.Tensor, asked: torch.Tensor, seed: int) -> Array:
+    """Train a network of one hidden layer on what was heard of some people, and return the probabilities of others."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = torch.nn.Sequential(
+            torch.nn.Dropout(_INPUT_DROPOUT),
+            torch.nn.Linear(inputs.shape[1], _HIDDEN),
+            torch.nn.BatchNorm1d(_HIDDEN),
+            torch.nn.ReLU(),
+            torch.nn.Dropout(_DROPOUT),
+            torch.nn.Linear(_HIDDEN, heard.shape[1]),
+        )
+        optimizer = torch.optim.Adam(network.parameters(), lr=_RATE, weight_decay=_DECAY)
+        size = max(_SMALLEST_BATCH, len(inputs) // _BATCHES)
+        for _ in range(_PASSES):
+            for batch in torch.randperm(len(inputs)).split(size):
+                if len(batch) < 2:
+                    continue  # one row has no variance to normalise by
+                optimizer.zero_grad()
+                likelihood = (network(inputs[batch]).softmax(dim=1) * heard[batch]).sum(dim=1)
+                (-torch.log(likelihood.clamp_min(1e-9)).mean()).backward()  # type: ignore[no-untyped-call]
+                optimizer.step()
+    network.eval()
+    with torch.no_grad():
+        return np.asarray(network(asked).softmax(dim=1).double().numpy())
+
+
+def _mean_operator(adjacency: sp.csr_array) -> sp.csr_array:
+    inverse = (1 / np.maximum(adjacency.sum(axis=1), 1)).astype(np.float32)
+    return sp.csr_array(
+        (np.repeat(inverse, np.diff(adjacency.indptr)), adjacency.indices, adjacency.indptr), shape=adjacency.shape
+    )
+
+
+def _log_shares(weights: NDArray[np.float32], shares: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turn weights into log-shares in place; people whom nothing reaches get the shares of the whole."""
+    weights += np.float32(0.02) * shares
+    weights /= weights.sum(axis=1, keepdims=True)
+    return np.asarray(np.log(weights + np.float32(1e-4), out=weights))
+
+
+def _check_labels(adjacency: sp.csr_array, labels: NDArray[Any], classes: int) -> NDArray[np.int64]:
+    known = np.flatnonzero(labels >= 0)
+    if len(labels) != adjacency.shape[0] or (len(known) and labels.max() >= classes):
+        raise InvalidData("labels", f"one below {classes} or -1 for each of {adjacency.shape[0]} people", "others")
+    if len(known) < 2 * FOLDS:
+        raise InvalidData(f"A structural prior needs the labels of at least {2 * FOLDS} people, not of {len(known)}.")
+    return known
