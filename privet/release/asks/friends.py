@@ -108,11 +108,12 @@ class Friends(Ask):
 
     def apply(self, private: PrivateData, mechanism: Mechanism) -> NDArray[np.int16]:
         """Count each person's friends of lower rank in each class, at most the mechanism's cap."""
-        table, ranks = self.attachment("table"), self.attachment("ranks")
+        table, ranks = (_small(self.attachment(name)) for name in ("table", "ranks"))
         lists = private.neighbours
         if lists is None:
             raise InvalidData("private data", "with neighbour lists", "none")
         _check_length(table, lists.shape[1])
+        counted_as = np.where(table >= 0, ranks, ranks.max(initial=0))  # nobody's rank exceeds the largest
         classes, cap = mechanism.classes, mechanism.cap  # type: ignore[attr-defined]
         counts = np.empty((len(private), classes), dtype=np.int16)
         starts = np.searchsorted(lists.indptr, np.arange(0, lists.nnz, _ENTRIES), side="right") - 1
@@ -120,7 +121,7 @@ class Friends(Ask):
             friends = lists.indices[lists.indptr[begin] : lists.indptr[end]]
             rows = np.repeat(np.arange(end - begin), np.diff(lists.indptr[begin : end + 1]))
             own = ranks[private.users[begin:end]]
-            counted = counts_whom(own[rows], ranks[friends]) & (table[friends] >= 0)
+            counted = counts_whom(own[rows], counted_as[friends])
             cells = rows[counted] * classes + table[friends[counted]]
             block = np.bincount(cells, minlength=(end - begin) * classes).reshape(-1, classes)
             counts[begin:end] = np.minimum(block, cap)
@@ -171,6 +172,11 @@ def _checked(name: str, values: Any, low: int) -> NDArray[np.int32]:
         expected = f"integers of at least {low}"
         raise InvalidParameter(name, "Friends", expected, int(array.min() if array.min() < low else array.max()))
     return array.astype(np.int32)  # one type everywhere, or equal tables would have different digests
+
+
+def _small(table: NDArray[Any]) -> NDArray[Any]:
+    """Use the narrowest integers: looking friends up at random is faster in a table that fits the processor's cache."""
+    return table.astype(np.min_scalar_type(-1 - int(table.max(initial=0))))
 
 
 def _check_length(table: NDArray[Any], people: int) -> None:
