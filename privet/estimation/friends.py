@@ -31,8 +31,8 @@ class FriendPosterior:
     """The result of :func:`friend_posterior`.
 
     Attributes:
-        probabilities: The class probabilities of everybody, N x classes. Nobody's own label is used in their row, so
-            it can be the prior of another question.
+        probabilities: The class probabilities of everybody, N x classes. A person's own label enters their row only
+            through the few numbers that everybody shares, so it can be the prior of another question.
         homophily: The fitted model of the counts.
         facts: ``calibrators`` (people of known class who answered), ``weight_prior``, ``weight_counts``,
             ``weight_symbols`` (the shared weights) and ``friends_within`` (the share of friends of the own class).

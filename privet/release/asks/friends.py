@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from privet.release.private import PrivateData
 __all__ = ["Friends", "check_rounds", "counts_whom", "ranks_of"]
 
 _LARGEST = np.iinfo(np.int32).max
+_ENTRIES = 1 << 20  # list entries at once
 
 
 def counts_whom(own: NDArray[np.integer[Any]], ranks: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
@@ -104,19 +106,26 @@ class Friends(Ask):
         """Return the people who count somebody: all whose rank is above 0."""
         return np.flatnonzero(self.ranks > 0) if isinstance(self.ranks, np.ndarray) else None
 
-    def apply(self, private: PrivateData, mechanism: Mechanism) -> NDArray[np.int64]:
+    def apply(self, private: PrivateData, mechanism: Mechanism) -> NDArray[np.int16]:
         """Count each person's friends of lower rank in each class, at most the mechanism's cap."""
-        table, ranks = self.attachment("table"), self.attachment("ranks")
+        table, ranks = (_small(self.attachment(name)) for name in ("table", "ranks"))
         lists = private.neighbours
         if lists is None:
             raise InvalidData("private data", "with neighbour lists", "none")
         _check_length(table, lists.shape[1])
-        rows = np.repeat(np.arange(len(private)), np.diff(lists.indptr))
-        counted = counts_whom(ranks[private.users[rows]], ranks[lists.indices]) & (table[lists.indices] >= 0)
-        classes: int = mechanism.classes  # type: ignore[attr-defined]
-        cells = rows[counted] * classes + table[lists.indices[counted]]
-        counts = np.bincount(cells, minlength=len(private) * classes).reshape(len(private), classes)
-        return np.minimum(counts, mechanism.cap)  # type: ignore[attr-defined]
+        counted_as = np.where(table >= 0, ranks, ranks.max(initial=0))  # nobody's rank exceeds the largest
+        classes, cap = mechanism.classes, mechanism.cap  # type: ignore[attr-defined]
+        counts = np.empty((len(private), classes), dtype=np.int16)
+        starts = np.searchsorted(lists.indptr, np.arange(0, lists.nnz, _ENTRIES), side="right") - 1
+        for begin, end in pairwise(np.unique([0, *starts, len(private)])):
+            friends = lists.indices[lists.indptr[begin] : lists.indptr[end]]
+            rows = np.repeat(np.arange(end - begin), np.diff(lists.indptr[begin : end + 1]))
+            own = ranks[private.users[begin:end]]
+            counted = counts_whom(own[rows], counted_as[friends])
+            cells = rows[counted] * classes + table[friends[counted]]
+            block = np.bincount(cells, minlength=(end - begin) * classes).reshape(-1, classes)
+            counts[begin:end] = np.minimum(block, cap)
+        return counts
 
     def check(self, private: PrivateData, population: Population) -> None:
         """Demand ids of other people and tables over all of them."""
@@ -163,6 +172,11 @@ def _checked(name: str, values: Any, low: int) -> NDArray[np.int32]:
         expected = f"integers of at least {low}"
         raise InvalidParameter(name, "Friends", expected, int(array.min() if array.min() < low else array.max()))
     return array.astype(np.int32)  # one type everywhere, or equal tables would have different digests
+
+
+def _small(table: NDArray[Any]) -> NDArray[Any]:
+    """Use the narrowest integers: looking friends up at random is faster in a table that fits the processor's cache."""
+    return table.astype(np.min_scalar_type(-1 - int(table.max(initial=0))))
 
 
 def _check_length(table: NDArray[Any], people: int) -> None:

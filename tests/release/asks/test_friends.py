@@ -16,6 +16,7 @@ from random_releases import NODES, POPULATIONS
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Counts, DegreeResponse, SeededBits
 from privet.release import LocalRelease, PrivateData, Question
+from privet.release.asks import friends
 from privet.release.asks.friends import Friends, check_rounds, counts_whom, ranks_of
 
 PEOPLE = POPULATIONS["numeric"]
@@ -119,6 +120,17 @@ def test_counts_are_cut_to_the_cap() -> None:
     assert ask.apply(full.take(np.array([0])), Counts(epsilon=1.0, classes=2, cap=3)).tolist() == [[3, 0]]
 
 
+@given(world=worlds(), entries=st.integers(1, 12))
+def test_blocks_of_people_do_not_matter(world: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], entries: int) -> None:
+    graph, table, ranks = world
+    ask = Friends(table, ranks)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(friends, "_ENTRIES", entries)
+        found = ask.apply(everybody(graph), MANY)
+    seen = graph & counts_whom(ranks[:, None], ranks)
+    assert np.array_equal(found, seen @ (table[:, None] == np.arange(3)).astype(int))
+
+
 @pytest.mark.parametrize("table", list(itertools.product((-1, 0, 1), repeat=3)))
 def test_no_choice_of_tables_raises_the_price_of_a_list_bit(table: tuple[int, ...]) -> None:
     """Every table and role that a dishonest server can send one person, every list, every bit, every report."""
@@ -127,10 +139,10 @@ def test_no_choice_of_tables_raises_the_price_of_a_list_bit(table: tuple[int, ..
     reports = {value: mechanism.exact_distribution(value) for value in itertools.product(range(3), repeat=2)}
     for ranks in itertools.product((0, 1, 2), repeat=3):  # below, equal to and above the person's own
         ask = Friends((-1, *table), (1, *ranks))
-        for friends in itertools.product((False, True), repeat=3):
+        for listed in itertools.product((False, True), repeat=3):
             lists = []
             for flipped in (None, 0, 1, 2):
-                own = [friend ^ (place == flipped) for place, friend in enumerate(friends)]
+                own = [friend ^ (place == flipped) for place, friend in enumerate(listed)]
                 private = PrivateData.one(0, 4, None, None, np.flatnonzero([False, *own]))
                 lists.append(reports[tuple(ask.apply(private, mechanism)[0].tolist())])
             for other in lists[1:]:
