@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,7 +65,18 @@ class Answers(Mapping[str, Answer]):
     @property
     def users(self) -> NDArray[np.int64]:
         """The ids of those who answered at least one question, ascending."""
-        return np.unique(np.concatenate([part.users for part in self.parts.values()]))
+        nobody = np.zeros(0, dtype=np.int64)
+        return np.unique(np.concatenate([nobody, *(part.users for part in self.parts.values())]))
+
+    def joined(self, later: Answers) -> Answers:
+        """Add the answers of a later round; nobody may have been asked anything twice."""
+        repeated = self.parts.keys() & later.parts.keys()
+        if repeated:
+            raise InvalidReports("answers of a round", "to questions that were not asked before", min(repeated))
+        release = replace(later.release, questions=(*self.release.questions, *later.release.questions))
+        parts = {**self.parts, **later.parts}
+        release.check_once({name: part.users for name, part in parts.items()})
+        return Answers(release, parts)
 
     def with_part(self, name: str, answer: Answer) -> Answers:
         """Replace the answer to one question."""

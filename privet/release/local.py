@@ -36,17 +36,20 @@ class LocalRelease:
     the server does with it (sequential composition: the epsilons of one device's answers add).
 
     Attributes:
-        questions: The questions, each of a different name, in the order in which a device answers.
+        questions: The questions, each of a different name, in the order in which a device answers. A release without
+            any asks nobody for anything.
         population: The public facts that they depend on.
+        disclosed: Sentences on private fields that are public all the same, such as those of a panel that shows them.
     """
 
     questions: tuple[Question, ...]
     population: Population
+    disclosed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = [question.name for question in self.questions]
-        if not names or len(set(names)) < len(names):
-            raise InvalidParameter("questions", "LocalRelease", "at least one, each asked once", names or "none")
+        if len(set(names)) < len(names):
+            raise InvalidParameter("questions", "LocalRelease", "different ones, each asked once", names)
 
     def question(self, name: str) -> Question:
         """Return the question of a name; another name is an error that lists those that are asked."""
@@ -71,11 +74,20 @@ class LocalRelease:
                 relationship costs twice the epsilon of a list even if the question is one-sided.
         """
         by_unit: dict[str, list[Guarantee]] = {}
-        for question in self.questions:
-            by_unit.setdefault(str(question.ask.unit), []).append(question.guarantee(bound))
-        parts = [reduce(add, same) for same in by_unit.values()]
+        for same in self._alternatives():
+            dearest = max((question.guarantee(bound) for question in same), key=lambda each: each.epsilon)
+            by_unit.setdefault(str(same[0].ask.unit), []).append(dearest)
+        parts = [reduce(add, same) for same in by_unit.values()] or [Guarantee.local(Unit.FEATURES, 0.0)]
         whole = joint(*parts) if len(parts) > 1 else parts[0]
-        return replace(whole, unprotected=(*whole.unprotected, *self._known()))
+        return replace(whole, unprotected=(*whole.unprotected, *self.disclosed, *self._known()))
+
+    def _alternatives(self) -> list[list[Question]]:
+        """Group the questions of which nobody answers more than one; most stand alone."""
+        groups: list[list[Question]] = []
+        for question in self.questions:
+            rivals = [each for each in groups if each[0].name in question.ask.instead_of]
+            rivals[0].append(question) if rivals else groups.append([question])
+        return groups
 
     def _known(self) -> list[str]:
         """List the private fields that are not asked for, since the operator knows them already."""
@@ -96,7 +108,7 @@ class LocalRelease:
         Args:
             bound: As for :meth:`guarantee`; a device that cannot tell passes False and is charged the worst case.
         """
-        return sum_up([question.cost(bound) for question in self.questions])
+        return sum_up([max(question.cost(bound) for question in same) for same in self._alternatives()])
 
     @property
     def delta(self) -> float:
@@ -114,11 +126,26 @@ class LocalRelease:
             asked: The rows of ``private`` that are asked a question, by its name; everybody by default.
         """
         parts = {}
+        self.check_once({} if asked is None else {name: private.users[rows] for name, rows in asked.items()})
         for question in self.questions:
             rows = None if asked is None else asked.get(question.name)
             some = private if rows is None else private.take(rows)
             parts[question.name] = Answer(some.users, question.perturb(some, bits))
         return Answers(self, parts)
+
+    def check_once(self, users: Mapping[str, NDArray[np.int64]]) -> None:
+        """Refuse to ask anybody two questions of which only one may be answered, before anything is spent.
+
+        Args:
+            users: The ids of the people who are asked each question; everybody where a question is not named.
+        """
+        everybody = np.arange(self.population.num_nodes)
+        for question in self.questions:
+            for other in filter(self.asks, question.ask.instead_of):
+                twice = np.intersect1d(users.get(question.name, everybody), users.get(other, everybody))
+                if len(twice):
+                    expected, found = f"for people who are not asked '{other}'", f"person {twice[0]}, asked twice"
+                    raise InvalidData(f"question '{question.name}'", expected, found)
 
     def check(self, private: PrivateData) -> None:
         """Refuse one person's raw answers that do not fit the declaration, before anything is spent."""
@@ -138,9 +165,7 @@ class LocalRelease:
 
         Budgets that differ by rounding only are the same.
         """
-        ours, theirs = (
-            [{k: v for k, v in q.to_dict().items() if v is not None} for q in each.questions] for each in (self, other)
-        )
+        ours, theirs = ([_declared(question) for question in each.questions] for each in (self, other))
         return len(ours) == len(theirs) and all(map(_alike, ours, theirs))
 
     def to_list(self) -> list[dict[str, Any]]:
@@ -153,6 +178,12 @@ class LocalRelease:
         if not isinstance(document, list | tuple):
             raise InvalidData("questions", "a list", type(document).__name__)
         return cls(tuple(Question.from_dict(each, population) for each in document), population)
+
+
+def _declared(question: Question) -> dict[str, Any]:
+    """Return what a question declares; arrays that are drawn up later are no part of it."""
+    left_out = question.ask.attachments()
+    return {k: v for k, v in question.to_dict().items() if v is not None and k not in left_out}
 
 
 def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:

@@ -16,6 +16,7 @@ from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.mechanisms import Bits, Mechanism, RandomizedResponse, SeededBits, SystemBits
 from privet.privacy import Guarantee, Unit
 from privet.privacy.guarantee import check_epsilon
+from privet.privacy.ledger import LedgerLine
 from privet.release import LocalRelease, PrivateData, Question
 from privet.release.asks.features import Features
 from privet.release.asks.label import Label
@@ -49,7 +50,7 @@ class LocalSystem(ABC):
     search_space: ClassVar[dict[str, list[Any]]] = {}
     """The values that a search over settings tries, by field."""
 
-    epsilon_features: float = 1.0
+    epsilon_features: float | None = 1.0
     epsilon_labels: float | None = None
     seed: int | None = None
 
@@ -59,9 +60,9 @@ class LocalSystem(ABC):
             if value is not None:
                 check_epsilon(value, type(self).__name__, name=name)
 
-    @abstractmethod
     def feature_mechanism(self, population: Population) -> Mechanism:
-        """Return the randomiser of the feature vector."""
+        """Return the randomiser of the feature vector; a system that asks for other things has none."""
+        raise InvalidData(f"{self.name} does not ask for the feature vector, so nothing randomises it.")
 
     @abstractmethod
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
@@ -88,6 +89,10 @@ class LocalSystem(ABC):
         """Return what every device is promised, before anything is collected."""
         return self.release(public).guarantee()
 
+    def lines(self, public: Any) -> tuple[LedgerLine, ...]:
+        """Return the parts of the budget."""
+        return self.release(public).lines()
+
     def collect(self, graph: Graph, bits: Bits | None = None) -> Collected:
         """Play every device: perturb what the release asks for, and give the server the answers and what is public.
 
@@ -104,6 +109,9 @@ class LocalSystem(ABC):
 
     def asked(self, question: Question, graph: Graph) -> NDArray[np.int64]:
         """Return whom a question is put to, by public facts: labels are asked for where they are used."""
+        chosen = question.ask.people()
+        if chosen is not None:
+            return chosen
         if question.name == Label.name:
             return np.flatnonzero(labelled(graph))
         return np.arange(graph.num_nodes)
@@ -114,7 +122,7 @@ class LocalSystem(ABC):
 
     def fitted(self, collected: Collected, probabilities: NDArray[np.float32], **rest: Any) -> Fitted:
         """Return the result of training; ``rest`` are further fields of :class:`Fitted`."""
-        promise, lines = collected.guarantee(), collected.release.lines()
+        promise, lines = collected.guarantee(), collected.lines()
         settings = {name: value for name, value in self.settings().items() if name != "seed"}  # it undoes the noise
         return Fitted(self.name, promise, probabilities, settings=settings, lines=lines, **rest)
 
@@ -155,7 +163,7 @@ class LocalSystem(ABC):
         known = {field.name for field in fields(cls)}
         decided: dict[str, Any] = {name: None for name in ("epsilon_labels", "epsilon_edges") if name in known}
         for question in release.questions:
-            parameters = asdict(question.ask) | question.mechanism.parameters()
+            parameters = question.ask.to_dict() | question.mechanism.parameters()
             decided[question.ask.budget] = parameters.pop("epsilon")
             if question.name == Features.name and "mechanism" in known:
                 decided["mechanism"] = question.mechanism.name

@@ -14,6 +14,7 @@ from privet.errors import InvalidData
 from privet.estimation.missing import Completed, complete_from_neighbours
 from privet.mechanisms import AffineFeatures, Mechanism, RandomizedResponse
 from privet.privacy import Guarantee, Unit
+from privet.privacy.ledger import LedgerLine
 from privet.release import Answer, Answers, LocalRelease
 
 __all__ = ["Collected", "public_view"]
@@ -135,6 +136,10 @@ class Collected:
         mask = np.zeros(self.num_nodes, dtype=np.bool_)
         mask[self.answers.users] = True
         return mask
+
+    def lines(self) -> tuple[LedgerLine, ...]:
+        """Return the parts of the budget."""
+        return self.release.lines()
 
     def guarantee(self) -> Guarantee | None:
         """Return the promise that every device was given."""

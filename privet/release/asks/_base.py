@@ -53,6 +53,7 @@ class Ask(ABC):
         budget: The name of the setting that holds its epsilon in a system, such as "epsilon_features".
         counted_once: True if the function lets at most one end of each pair answer about it, provided that everybody
             has the same parameters; a relationship then costs as much as one bit of a list.
+        instead_of: The names of questions that nobody is asked who is asked this one; the dearest of them is charged.
     """
 
     name: ClassVar[str]
@@ -61,6 +62,7 @@ class Ask(ABC):
     subject: ClassVar[str]
     budget: ClassVar[str]
     counted_once: ClassVar[bool] = False
+    instead_of: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def parameters(cls) -> tuple[str, ...]:

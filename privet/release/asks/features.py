@@ -9,8 +9,8 @@ import numpy as np
 
 from privet.data import Categories
 from privet.data.population import Population
-from privet.errors import InvalidData
-from privet.mechanisms import Mechanism
+from privet.errors import InvalidData, InvalidParameter
+from privet.mechanisms import Mechanism, OfferedResponse
 from privet.privacy import Unit
 from privet.release.asks._base import Ask
 from privet.release.private import PrivateData
@@ -31,6 +31,12 @@ class Features(Ask):
     def apply(self, private: PrivateData, mechanism: Mechanism) -> Any:
         """Return the features."""
         return private.features
+
+    def check_mechanism(self, mechanism: Mechanism) -> None:
+        """Refuse a mechanism that does not randomise a whole vector."""
+        super().check_mechanism(mechanism)
+        if isinstance(mechanism, OfferedResponse):
+            raise InvalidParameter("mechanism", f"the question '{self.name}'", "one of vectors", mechanism.name)
 
     def check(self, private: PrivateData, population: Population) -> None:
         """Demand one number a feature, and a known category where categories are declared."""

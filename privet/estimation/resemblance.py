@@ -1,0 +1,189 @@
+"""What an answer to "which of these classes do you resemble most" is worth: whom to ask, what to offer, what it tells."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from privet.mechanisms import OfferedResponse
+
+__all__ = ["AnswerModel", "KnownAccuracy", "SeenScores", "best_offers", "evidence"]
+
+Array = NDArray[np.float64]
+Offers = NDArray[np.integer[Any]]
+
+_BLOCK = 1 << 16  # people at once
+_SMOOTHING = 2.0  # the weight of the average confusion, in people
+
+
+class AnswerModel(ABC):
+    """The true answers of people of each class: P(answer | class) for a set of offered classes."""
+
+    classes: int
+
+    @abstractmethod
+    def confusion(self, offered: tuple[int, ...]) -> Array:
+        """Return P(position of the answer | class), classes x offered classes, before it is randomised."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeenScores(AnswerModel):
+    """Answers that people of known class and known scores would give, such as a panel's.
+
+    Attributes:
+        scores: The scores of these people by a scorer that did not see them, people x classes.
+        labels: Their classes.
+        classes: The number of classes.
+    """
+
+    scores: Array
+    labels: NDArray[np.int64]
+    classes: int
+    _found: dict[tuple[int, ...], Array] = field(default_factory=dict, repr=False)
+
+    def confusion(self, offered: tuple[int, ...]) -> Array:
+        """Count the answers of each class's people, smoothed by the average confusion."""
+        if offered not in self._found:
+            columns = np.array(offered)
+            answers = self.scores[:, columns].argmax(axis=1)
+            counts = np.zeros((self.classes, len(offered)))
+            np.add.at(counts, (self.labels, answers), 1)
+            inside = np.isin(self.labels, columns)
+            right = (columns[answers] == self.labels)[inside].mean() if inside.any() else 1 / len(offered)
+            usual = KnownAccuracy(float(right), self.classes).confusion(offered)
+            smoothed = (counts + _SMOOTHING * usual) / (counts.sum(axis=1, keepdims=True) + _SMOOTHING)
+            self._found[offered] = smoothed
+        return self._found[offered]
+
+
+@dataclass(frozen=True)
+class KnownAccuracy(AnswerModel):
+    """Answers that are right with one probability wherever the class is offered, and otherwise any other one.
+
+    Attributes:
+        accuracy: The probability of the right answer if the class is among the offered ones.
+        classes: The number of classes.
+    """
+
+    accuracy: float
+    classes: int
+
+    def confusion(self, offered: tuple[int, ...]) -> Array:
+        """Return the accuracy for the class itself, and equal shares elsewhere."""
+        options = len(offered)
+        right = min(max(self.accuracy, 1 / options), 1 - 1e-6)
+        found = np.full((self.classes, options), 1 / options)
+        found[list(offered)] = (1 - right) / (options - 1)
+        found[list(offered), range(options)] = right
+        return found
+
+    @classmethod
+    def estimated(
+        cls,
+        offers: Offers,
+        positions: NDArray[np.integer[Any]],
+        heard: Array,
+        mechanism: OfferedResponse,
+    ) -> KnownAccuracy:
+        """Return the accuracy under which the randomised answers of people of known class are likeliest.
+
+        Args:
+            offers: What they were offered.
+            positions: Their randomised answers.
+            heard: The probability of what is known about each person given each class; one-hot for known classes.
+            mechanism: The randomiser.
+        """
+        classes = heard.shape[1]
+
+        def loss(accuracy: float) -> float:
+            likelihood = np.exp(evidence(cls(accuracy, classes), offers, positions, mechanism))
+            return -float(np.log(np.maximum((likelihood * heard).sum(axis=1), 1e-300)).sum())
+
+        if not len(offers):
+            return cls(0.6, classes)
+        return cls(float(minimize_scalar(loss, bounds=(1 / classes, 1 - 1e-3), method="bounded").x), classes)
+
+
+def best_offers(log_prior: Array, model: AnswerModel, mechanism: OfferedResponse) -> tuple[Offers, Array]:
+    """Choose for each person the set of likeliest classes whose randomised answer tells most about the class.
+
+    Args:
+        log_prior: Class log-probabilities, people x classes.
+        model: The true answers of people of each class.
+        mechanism: The randomiser; it bounds the number of options.
+
+    Returns:
+        The offered classes of each person, ascending and filled up with -1, and the information of the answer about
+        the class, in nats.
+    """
+    people, classes = log_prior.shape
+    most = min(classes, mechanism.most)
+    offers = np.full((people, most), -1, dtype=np.int16)
+    value = np.full(people, -1.0)
+    for start in range(0, people, _BLOCK):
+        block = slice(start, min(start + _BLOCK, people))
+        prior = np.exp(log_prior[block])
+        order = np.argsort(-prior, axis=1, kind="stable")
+        for options in range(2, most + 1):
+            sets = np.sort(order[:, :options], axis=1)
+            for offered, rows in _groups(sets):
+                channel = _randomised(model.confusion(offered), mechanism)
+                found = _information(prior[rows], channel)
+                better = rows[found > value[block][rows] + 1e-12]
+                value[start + better] = found[found > value[block][rows] + 1e-12]
+                offers[start + better] = [*offered, *[-1] * (most - options)]
+    return offers, value
+
+
+def evidence(
+    model: AnswerModel, offers: Offers, positions: NDArray[np.integer[Any]], mechanism: OfferedResponse
+) -> Array:
+    """Return log P(randomised answer | class), people x classes, exactly as the mechanism randomises.
+
+    Args:
+        model: The true answers of people of each class.
+        offers: The classes that each person was offered.
+        positions: The position of each person's randomised answer among them.
+        mechanism: The randomiser.
+    """
+    found = np.zeros((len(offers), model.classes))
+    for offered, rows in _groups(offers):
+        channel = np.log(_randomised(model.confusion(offered), mechanism))
+        found[rows] = channel.T[positions[rows]]
+    return found
+
+
+def _groups(offers: Offers) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
+    """Yield each set of offered classes with the people who are offered it."""
+    if not len(offers):
+        return
+    base = np.int64(offers.max()) + 2
+    if float(base) ** offers.shape[1] < 2**62:  # one number a set sorts much faster than rows
+        keys = (offers.astype(np.int64) + 1) @ base ** np.arange(offers.shape[1])
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    else:
+        _, first, inverse = np.unique(offers, axis=0, return_index=True, return_inverse=True)
+    by_set = np.argsort(inverse.ravel(), kind="stable")
+    bounds = np.searchsorted(inverse.ravel()[by_set], np.arange(len(first) + 1))
+    for number, row in enumerate(first):
+        yield tuple(int(c) for c in offers[row] if c >= 0), by_set[bounds[number] : bounds[number + 1]]
+
+
+def _randomised(confusion: Array, mechanism: OfferedResponse) -> Array:
+    """Return P(randomised answer | class)."""
+    options = confusion.shape[1]
+    keep, flip = mechanism.keep[options - 2], mechanism.flip[options - 2]
+    return flip + (keep - flip) * confusion
+
+
+def _information(prior: Array, channel: Array) -> Array:
+    """Return the mutual information of class and answer for each row of priors."""
+    answers = prior @ channel
+    given = prior @ (channel * np.log(channel)).sum(axis=1)
+    return np.asarray(given - (answers * np.log(answers)).sum(axis=1))

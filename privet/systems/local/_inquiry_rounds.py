@@ -1,0 +1,116 @@
+"""What Inquiry's server holds between rounds: answers so far, what some people show, and sums of a trusted aggregator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from privet.data import Graph
+from privet.estimation.scorers import unit_rows
+from privet.mechanisms import Bits
+from privet.mechanisms.primitives.noise import noisy_sum
+from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
+from privet.privacy.ledger import LedgerLine
+from privet.release import Answers
+from privet.release.central import CentralRelease
+from privet.systems.collected import Collected, labelled
+
+__all__ = ["ClassSums", "Inquired", "Shown", "class_sums_release"]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The features of people who show them, and their classes.
+
+    Attributes:
+        users: Their ids.
+        features: Their features, one CSR row each.
+        labels: Their classes, -1 for people who do not show it.
+    """
+
+    users: NDArray[np.int64]
+    features: sp.csr_array
+    labels: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, graph: Graph, users: NDArray[np.int64], *, classes: bool) -> Shown:
+        """Copy the features of some people, so that nothing is shared with what stays private."""
+        labels = np.full(len(users), -1, dtype=np.int64) if graph.labels is None or not classes else graph.labels[users]
+        return cls(users, sp.csr_array(sp.csr_array(graph.features)[users]).copy(), labels)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSums:
+    """Sums of the unit-length features of labelled people of each class, with noise.
+
+    Attributes:
+        sums: The noisy sums, classes x features.
+        counts: The number of people behind each sum, which is public because the labels are.
+        release: The noise and its promise.
+    """
+
+    sums: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    release: CentralRelease
+
+    @classmethod
+    def of(cls, graph: Graph, classes: int, release: CentralRelease, bits: Bits) -> ClassSums:
+        """Play the trusted aggregator: add up, add noise, and forget what was added up.
+
+        One person moves one sum by a vector of length at most 1.
+        """
+        people = np.flatnonzero(labelled(graph))
+        labels = graph.labels[people] if graph.labels is not None else people
+        rows = unit_rows(sp.csr_array(graph.features)[people])
+        hot = sp.csr_array((np.ones(len(people)), (labels, np.arange(len(people)))), shape=(classes, len(people)))
+        sums = noisy_sum((hot @ rows).toarray(), release.noise_multiplier, bits)
+        return cls(sums, np.bincount(labels, minlength=classes), release)
+
+
+def class_sums_release(epsilon: float, num_nodes: int) -> CentralRelease:
+    """Return the release of one noisy sum of vectors of length at most 1, for a central epsilon."""
+    return CentralRelease.calibrated(PoissonSampling(rate=1.0, steps=1, num_nodes=num_nodes), epsilon)
+
+
+def central_line(release: CentralRelease) -> LedgerLine:
+    """Return the line of class sums in a budget."""
+    promise = release.guarantee()
+    if promise is None:  # calibrated noise is never 0
+        raise AssertionError("class sums without noise")
+    how = "a trusted aggregator adds up the features of labelled people of each class, and random noise to the sums"
+    return LedgerLine.of("class sums (central)", "gaussian noise on sums of unit-length features", promise, how)
+
+
+@dataclass(frozen=True, eq=False)
+class Inquired(Collected):
+    """Answers of the rounds so far, and everything public that later rounds depend on.
+
+    Attributes:
+        shown: The features of people who show them: a panel, or everybody where features are public.
+        sums: The class sums of a trusted aggregator, or None.
+        learned: What was computed from the above, by name: computed once, and no later answer changes it.
+    """
+
+    shown: Shown | None = None
+    sums: ClassSums | None = None
+    learned: dict[str, Any] = field(default_factory=dict)
+
+    def joined(self, answers: Answers) -> Inquired:
+        """Add the answers of a round."""
+        return replace(self, answers=self.answers.joined(answers))
+
+    def seen_labels(self) -> NDArray[np.int64]:
+        """Return the class that the server sees of each node: public, reported or shown; -1 where it sees none."""
+        seen = super().seen_labels().copy()
+        if self.shown is not None:
+            told = self.shown.labels >= 0
+            seen[self.shown.users[told]] = self.shown.labels[told]
+        return seen
+
+    def lines(self) -> tuple[LedgerLine, ...]:
+        """Return the parts of the budget, the aggregator's among them."""
+        return (*super().lines(), *(() if self.sums is None else (central_line(self.sums.release),)))
