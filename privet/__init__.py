@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from privet.systems.central.ndp import NDP as NDP
     from privet.systems.central.private_mlp import PrivateMLP as PrivateMLP
     from privet.systems.central.smoothed_mlp import SmoothedMLP as SmoothedMLP
+    from privet.systems.local.inquiry import Inquiry as Inquiry
     from privet.systems.local.lpgnn import LPGNN as LPGNN
     from privet.systems.local.privge import PrivGE as PrivGE
     from privet.systems.local.rgnn import RGNN as RGNN
     from privet.systems.local.solitude import Solitude as Solitude
+    from privet.systems.local.structure import Structure as Structure
 
     __version__: str
 
@@ -43,6 +45,7 @@ _HOME = {
     "Graph": "privet.data",
     "Guarantee": "privet.privacy",
     "HeterPoisson": "privet.systems.central.heterpoisson",
+    "Inquiry": "privet.systems.local.inquiry",
     "LPGNN": "privet.systems.local.lpgnn",
     "NDP": "privet.systems.central.ndp",
     "PrivGE": "privet.systems.local.privge",
@@ -52,6 +55,7 @@ _HOME = {
     "Schema": "privet.data",
     "SmoothedMLP": "privet.systems.central.smoothed_mlp",
     "Solitude": "privet.systems.local.solitude",
+    "Structure": "privet.systems.local.structure",
     "Study": "privet.collection.study",
     "audit": "privet.auditing",
     "compare": "privet.evaluation.compare",

@@ -39,6 +39,11 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
         "Whether one endpoint of a pair reports it, or both (private edges; default: one).",
         "--one-sided/--two-sided",
     ),
+    "panel": (float, "Share of people who show their features and class (inquiry; default 0.1)."),
+    "pilot": (float, "Share of people who send a noisy feature vector instead (inquiry; default: none)."),
+    "class_sums": (float, "Central epsilon of class sums by a trusted aggregator (inquiry; default: none)."),
+    "scorer": (Path, "A public scorer: .npy, (features + 1) x classes (inquiry; default: none)."),
+    "public_features": (bool, "Features are public, lists are private (inquiry; default: no).", "--public-features"),
     "delta": (float, "The delta of a trained model (central systems; default N^-1.1)."),
     "backbone": (str, "gcn, sage, gin or gat (default: the system's)."),
     "hops": (int, "Propagation steps (default: the system's)."),
@@ -99,7 +104,19 @@ def settings_of(kind: type[Any], options: Mapping[str, Any], other: Sequence[str
         if name in chosen:
             raise BadOption(f"{name} was given twice, as an option and with --set; give it once.")
         chosen[name] = value
+    if isinstance(chosen.get("scorer"), Path):
+        chosen["scorer"] = _read_matrix(chosen["scorer"])
     return chosen
+
+
+def _read_matrix(path: Path) -> Any:
+    """Read a matrix of numbers from a .npy file."""
+    import numpy as np
+
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise BadOption(f"{path} is no .npy file of numbers: {error}.") from None
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:

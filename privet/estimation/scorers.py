@@ -55,7 +55,9 @@ def panel_scorer(
     found = np.bincount(labels, minlength=classes)
     if len(found) > classes or not found.all():
         missing = ", ".join(map(str, np.flatnonzero(found == 0))) or "none"
-        raise InvalidData(f"A panel needs people of every class; there is nobody of class {missing}. Take a larger one.")
+        raise InvalidData(
+            f"A panel needs people of every class; there is nobody of class {missing}. Take a larger one."
+        )
     order = np.random.default_rng(seed).permutation(len(labels))
     dual = features.shape[1] >= len(labels)
     kept = order[: _MOST if dual else None]

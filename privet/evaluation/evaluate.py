@@ -63,7 +63,7 @@ def evaluate(
     >>> graph = social_graph(120, classes=2, features=6, seed=0)
     >>> result = evaluate(LPGNN(hops=1, max_epochs=3), graph, seeds=2, dataset="village")
     >>> result.guarantee.epsilon, list(result.controls)
-    (1.0, ['structure_only', 'label_propagation', 'features_only', 'majority', 'non_private', 'ceiling'])
+    (1.0, ['structure_only', 'structure', 'label_propagation', 'features_only', 'majority', 'non_private', 'ceiling'])
     """
     if not isinstance(system, LocalSystem | CentralSystem):
         raise InvalidParameter("system", "evaluate", "a system such as LPGNN(), with its parentheses", system)
@@ -88,7 +88,7 @@ def evaluate(
     figures = {c.key: Figures(_percents(found[c.key], headline), c.short, c.title, c.question) for c in compared}
     sentences = [verdict(values, figures[c.key].values, c.question, c.title) for c in compared if c.question]
     sentences += [needless(values, figures[c.key].values, c.title, c.spares) for c in compared if c.spares]
-    lines = system.release(graph).lines()
+    lines = system.lines(graph)
     return Result(
         system=system.name,
         dataset=dataset,

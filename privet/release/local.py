@@ -82,10 +82,11 @@ class LocalRelease:
         return replace(whole, unprotected=(*whole.unprotected, *self.disclosed, *self._known()))
 
     def _alternatives(self) -> list[list[Question]]:
-        """Group the questions of which nobody answers more than one; most stand alone."""
+        """Group the questions of which one is charged: of a person, or of a pair, only one is answered."""
         groups: list[list[Question]] = []
         for question in self.questions:
-            rivals = [each for each in groups if each[0].name in question.ask.instead_of]
+            one_price = (*question.ask.instead_of, *question.ask.other_pairs_than)
+            rivals = [each for each in groups if each[0].name in one_price]
             rivals[0].append(question) if rivals else groups.append([question])
         return groups
 
@@ -134,13 +135,15 @@ class LocalRelease:
         return Answers(self, parts)
 
     def check_once(self, users: Mapping[str, NDArray[np.int64]]) -> None:
-        """Refuse to ask anybody two questions of which only one may be answered, before anything is spent.
+        """Refuse to ask anybody, or about any pair, two questions of which one is charged, before anything is spent.
 
         Args:
             users: The ids of the people who are asked each question; everybody where a question is not named.
         """
         everybody = np.arange(self.population.num_nodes)
         for question in self.questions:
+            for other in filter(self.asks, question.ask.other_pairs_than):
+                question.ask.check_beside(self.question(other).ask)
             for other in filter(self.asks, question.ask.instead_of):
                 twice = np.intersect1d(users.get(question.name, everybody), users.get(other, everybody))
                 if len(twice):

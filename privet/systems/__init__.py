@@ -13,10 +13,12 @@ from privet.systems.central.smoothed_mlp import SmoothedMLP
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._privge_links import LinkFitted
+from privet.systems.local.inquiry import Inquiry
 from privet.systems.local.lpgnn import LPGNN
 from privet.systems.local.privge import PrivGE
 from privet.systems.local.rgnn import RGNN
 from privet.systems.local.solitude import Solitude
+from privet.systems.local.structure import Structure
 
 SYSTEMS: Registry[Any] = Registry(
     "system", "LocalSystem or CentralSystem", ("privet.systems.local", "privet.systems.central"), "privet.systems"
@@ -33,11 +35,13 @@ __all__ = [
     "Collected",
     "Fitted",
     "HeterPoisson",
+    "Inquiry",
     "LinkFitted",
     "LocalSystem",
     "PrivGE",
     "PrivateMLP",
     "SmoothedMLP",
     "Solitude",
+    "Structure",
     "UnsuitableRelease",
 ]

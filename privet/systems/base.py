@@ -50,7 +50,7 @@ class LocalSystem(ABC):
     search_space: ClassVar[dict[str, list[Any]]] = {}
     """The values that a search over settings tries, by field."""
 
-    epsilon_features: float | None = 1.0
+    epsilon_features: float = 1.0
     epsilon_labels: float | None = None
     seed: int | None = None
 
@@ -186,9 +186,16 @@ class LocalSystem(ABC):
 
     def controls(self) -> tuple[Control, ...]:
         """Return the figures that stand beside the system's own."""
-        from privet.systems.controls import FEATURES_ONLY, LABEL_PROPAGATION, MAJORITY, NON_PRIVATE, STRUCTURE_ONLY
+        from privet.systems import controls as known
 
-        return STRUCTURE_ONLY, LABEL_PROPAGATION, FEATURES_ONLY, MAJORITY, NON_PRIVATE
+        return (
+            known.STRUCTURE_ONLY,
+            known.STRUCTURE,
+            known.LABEL_PROPAGATION,
+            known.FEATURES_ONLY,
+            known.MAJORITY,
+            known.NON_PRIVATE,
+        )
 
     def without_privacy(self) -> Self:
         """Return the same system with everything public that it can take as public, which protects nobody."""

@@ -32,6 +32,7 @@ __all__ = [
     "LABEL_PROPAGATION",
     "MAJORITY",
     "NON_PRIVATE",
+    "STRUCTURE",
     "STRUCTURE_ONLY",
     "Control",
     "collect_raw",
@@ -244,6 +245,26 @@ def _structure(system: LocalSystem, graph: Graph, seed: int) -> Fitted:
     return structure_only(replace(system, seed=seed), graph, SeededBits(seed))
 
 
+def _strong_structure(system: LocalSystem, graph: Graph, seed: int) -> Fitted:
+    """Train the strong structural model on the graph that the server sees: the public one, or the reported one."""
+    from privet.systems.local.structure import Structure
+
+    if isinstance(system, Structure):
+        return simulate(system, graph, seed)
+    chosen = replace(system, seed=seed)
+    collected = chosen.collect(graph)
+    return replace(Structure(seed=seed).fit_on(collected, chosen.topology(collected)), guarantee=collected.guarantee())
+
+
+def _structure_subject(system: LocalSystem) -> LocalSystem:
+    """Systems with a public graph share one figure, whatever else they ask."""
+    from privet.systems.local.structure import Structure
+
+    if getattr(system, "epsilon_edges", None) is not None:
+        return _any_feature_budget(system)
+    return Structure(epsilon_labels=system.epsilon_labels)
+
+
 def _labels(system: LocalSystem, graph: Graph, seed: int) -> Fitted:
     chosen = replace(system, seed=seed)
     collected = chosen.collect(graph)
@@ -282,6 +303,15 @@ STRUCTURE_ONLY = Control(
     _structure,
     question="the private features",
     subject=_any_feature_budget,
+)
+STRUCTURE = Control(
+    "structure",
+    "structure",
+    "the structure alone, by a strong model (no private data)",
+    _strong_structure,
+    question="the private data",
+    spares="the private data",
+    subject=_structure_subject,
 )
 LABEL_PROPAGATION = Control(
     "label_propagation",

@@ -54,6 +54,7 @@ class Ask(ABC):
         counted_once: True if the function lets at most one end of each pair answer about it, provided that everybody
             has the same parameters; a relationship then costs as much as one bit of a list.
         instead_of: The names of questions that nobody is asked who is asked this one; the dearest of them is charged.
+        other_pairs_than: The names of questions about pairs that this one never counts; the dearest is charged.
     """
 
     name: ClassVar[str]
@@ -63,6 +64,7 @@ class Ask(ABC):
     budget: ClassVar[str]
     counted_once: ClassVar[bool] = False
     instead_of: ClassVar[tuple[str, ...]] = ()
+    other_pairs_than: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def parameters(cls) -> tuple[str, ...]:
@@ -103,6 +105,10 @@ class Ask(ABC):
     def people(self) -> NDArray[np.int64] | None:
         """Return the ids of the people who are asked, where the parameters say so; None leaves it to the system."""
         return None
+
+    def check_beside(self, other: Ask) -> None:
+        """Refuse arrays that do not go with another question's, if one price is charged for both."""
+        return
 
     @abstractmethod
     def apply(self, private: PrivateData, mechanism: Mechanism) -> Any:

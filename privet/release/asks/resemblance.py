@@ -34,8 +34,8 @@ def linear_scores(features: Any, scorer: NDArray[np.integer[Any]], unit_length: 
     scores = np.asarray(features @ weights)
     if unit_length:  # scores times the length have the same largest class
         squares = features.multiply(features) if sp.issparse(features) else np.square(features)
-        return scores + np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).reshape(-1, 1) * offsets
-    return scores + offsets
+        offsets = np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).reshape(-1, 1) * offsets
+    return np.asarray(scores + offsets, dtype=np.float64)
 
 
 def as_integers(weights: NDArray[np.floating[Any]]) -> NDArray[np.int32]:

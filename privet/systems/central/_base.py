@@ -27,6 +27,7 @@ from privet.models.private_training import Batch, Optimizer, PrivateSteps, train
 from privet.privacy import Guarantee
 from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.processes import Process
+from privet.privacy.ledger import LedgerLine
 from privet.release.central import CentralRelease
 from privet.systems.central._training_view import TrainingView
 from privet.systems.checks import check_choices
@@ -192,6 +193,10 @@ class CentralSystem(ABC):
             noise=self.noise,
             simulated=simulated,
         )
+
+    def lines(self, public: Any) -> tuple[LedgerLine, ...]:
+        """Return the parts of the budget."""
+        return self.release(public).lines()
 
     def guarantee(self, public: Sized | int) -> Guarantee | None:
         """Return what a run promises; None without noise. ``public`` is a graph or a number of nodes."""

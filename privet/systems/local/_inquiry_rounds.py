@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -102,6 +103,12 @@ class Inquired(Collected):
     def joined(self, answers: Answers) -> Inquired:
         """Add the answers of a round."""
         return replace(self, answers=self.answers.joined(answers))
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what was learned under a name, computed when it is first needed."""
+        if name not in self.learned:
+            self.learned[name] = compute()
+        return self.learned[name]
 
     def seen_labels(self) -> NDArray[np.int64]:
         """Return the class that the server sees of each node: public, reported or shown; -1 where it sees none."""

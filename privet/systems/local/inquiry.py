@@ -11,20 +11,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from functools import partial
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 
 from privet.data import Graph
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
 from privet.estimation.features import class_priors_from_features
-from privet.estimation.friends import friend_posterior
+from privet.estimation.friends import friend_posterior, second_round
 from privet.estimation.neighbour_evidence import neighbour_evidence
 from privet.estimation.prior import structural_prior
 from privet.estimation.resemblance import AnswerModel, KnownAccuracy, SeenScores, best_offers, evidence
@@ -36,6 +36,7 @@ from privet.release import Answers, LocalRelease, PrivateData, Question
 from privet.release.asks import Ask
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends, ranks_of
+from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.label import Label
 from privet.release.asks.resemblance import Resemblance
 from privet.systems.base import LocalSystem
@@ -48,7 +49,7 @@ __all__ = ["Inquiry"]
 
 Array = NDArray[np.float64]
 
-_ROUNDS = ((Label.name, Features.name), (Friends.name,), (Resemblance.name,))
+_ROUNDS = ((Label.name, Features.name), (Friends.name,), (FriendsAgain.name,), (Resemblance.name,))
 _SOURCES = ("panel", "pilot", "class_sums", "scorer")
 _PANEL = 0.1  # the share of people in a panel where no other source of a scorer is named
 _GUESS = 0.6  # the accuracy of answers that offers assume where nobody's scores are seen
@@ -77,7 +78,7 @@ class Inquiry(LocalSystem):
     """
 
     name: ClassVar[str] = "inquiry"
-    epsilon_features: float | None = None
+    epsilon_features: float | None = None  # type: ignore[assignment]
     epsilon_edges: float | None = None
     panel: Any = None
     pilot: float | None = None
@@ -129,9 +130,10 @@ class Inquiry(LocalSystem):
         if self.epsilon_edges is not None:
             counts = Counts.declare(population, epsilon=self.epsilon_edges, cap=self.cap)
             asked.append(Question(Friends(), counts))
+            if not self.public_features:  # with them, one round can publish predicted classes as well
+                asked.append(Question(FriendsAgain(), counts))
         if self.epsilon_features is not None:
-            options = OfferedResponse(epsilon=self.epsilon_features, most=max(2, min(population.classes, 255)))
-            asked.append(Question(Resemblance(), options))
+            asked.append(Question(Resemblance(), self._options(population)))
         return tuple(asked)
 
     def release(self, public: Any) -> LocalRelease:
@@ -153,6 +155,11 @@ class Inquiry(LocalSystem):
             )
         return tuple(shown)
 
+    def settings(self) -> dict[str, Any]:
+        """Return the hyper-parameters as plain values; a given scorer is public, but too large to be listed."""
+        plain = super().settings() | {"scorer": None if self.scorer is None else "given"}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
     def lines(self, public: Any) -> tuple[LedgerLine, ...]:
         """Return the parts of the budget, the aggregator's among them."""
         lines = super().lines(public)
@@ -172,13 +179,21 @@ class Inquiry(LocalSystem):
         return controls(self)
 
     def without_privacy(self) -> Self:
-        """Return the same system with public labels and topology, asked with so large a budget that no noise is left."""
+        """Return the same system with public labels and topology, as far as they can be."""
         return replace(self, epsilon_labels=None)
 
     # Rounds: each is a release whose tables are made from what is public after the rounds before.
 
-    def collect(self, graph: Graph, bits: Bits | None = None) -> Inquired:
-        """Play every device, round after round, and the aggregator where there is one."""
+    def collect(
+        self, graph: Graph, bits: Bits | None = None, *, altered: Callable[[Answers], Answers] = lambda answers: answers
+    ) -> Inquired:
+        """Play every device, round after round, and the aggregator where there is one.
+
+        Args:
+            graph: The people with their private fields.
+            bits: The devices' randomness, as for every system.
+            altered: Changes the answers of each round before the server sees them: for controls.
+        """
         if graph.directed and self.epsilon_edges is not None:
             raise InvalidData("graph given to Inquiry", "undirected", "a directed one")
         self._check_graph(graph)
@@ -186,7 +201,7 @@ class Inquiry(LocalSystem):
         collected = self._opened(graph, drawn)
         while (release := self.next_round(collected)) is not None:
             asked = {question.name: self._asked(question, graph) for question in release.questions}
-            collected = collected.joined(release.perturb(PrivateData.of(graph), drawn, asked))
+            collected = collected.joined(altered(release.perturb(PrivateData.of(graph), drawn, asked)))
         return collected
 
     def next_round(self, collected: Inquired) -> LocalRelease | None:
@@ -224,35 +239,45 @@ class Inquiry(LocalSystem):
         return people
 
     def _drawn(self, graph: Graph, share: float, salt: int) -> NDArray[np.int64]:
-        train = np.flatnonzero(labelled(graph) & graph.split.train) if graph.split is not None else np.zeros(0, np.int64)
+        train = (
+            np.flatnonzero(labelled(graph) & graph.split.train) if graph.split is not None else np.zeros(0, np.int64)
+        )
         size = min(len(train), max(1, round(share * graph.num_nodes)))
         return np.sort(np.random.default_rng([self.seed or 0, salt]).permutation(train)[:size])
 
     def _asked(self, question: Question, graph: Graph) -> NDArray[np.int64]:
         if question.name == Features.name and self.pilot is not None:
             return self._drawn(graph, self.pilot, salt=1)
-        return self.asked(question, graph)
+        asked = self.asked(question, graph)
+        if question.name == Label.name and self.panel is not None:
+            return np.setdiff1d(asked, self._panel(graph))  # they show their class
+        return asked
 
     def _drawn_up(self, ask: Ask, collected: Inquired) -> Ask:
+        if isinstance(ask, FriendsAgain):
+            first = collected.release.question(Friends.name).ask
+            second = second_round(cast(Friends, first), np.exp(self._prior(collected)))
+            return ask.attach(table=second.table, ranks=second.ranks)
         if isinstance(ask, Friends):
             seen = collected.seen_labels()
             calibrating = self._calibrating(seen, np.zeros(len(seen), dtype=np.bool_))
-            return ask.attach(table=seen.astype(np.int32), ranks=ranks_of(seen >= 0, calibrating))
+            predicted = self._feature_prior(collected)
+            if predicted is None:
+                return ask.attach(table=seen.astype(np.int32), ranks=ranks_of(seen >= 0, calibrating))
+            table = np.where(seen >= 0, seen, predicted.argmax(axis=1)).astype(np.int32)
+            return ask.attach(table=table, ranks=ranks_of(seen >= 0, calibrating, predicted.max(axis=1)))
         if isinstance(ask, Resemblance):
             scorer, model = self._scorer(collected)
-            question = next(q for q in self.questions(collected.release.population) if q.name == Resemblance.name)
-            offers, _ = best_offers(self._prior(collected), model, self._options(question))
+            options = self._options(collected.release.population)
+            offers, _ = best_offers(self._prior(collected), model, options)
             offers[~self._worth_asking(collected)] = -1
             if isinstance(scorer, LinearScorer):
                 return replace(ask, unit_length=scorer.unit_length).attach(scorer=scorer.weights, offers=offers)
             return replace(ask, scorer=scorer).attach(offers=offers)
         return ask
 
-    @staticmethod
-    def _options(question: Question) -> OfferedResponse:
-        if not isinstance(question.mechanism, OfferedResponse):
-            raise InvalidData("mechanism", OfferedResponse.name, question.mechanism.name)
-        return question.mechanism
+    def _options(self, population: Population) -> OfferedResponse:
+        return OfferedResponse(epsilon=cast(float, self.epsilon_features), most=max(2, min(population.classes, 255)))
 
     def _calibrating(self, seen: NDArray[np.int64], excluded: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Draw labelled people who answer, so that what answers tell can be learned."""
@@ -289,34 +314,51 @@ class Inquiry(LocalSystem):
         return None if response is None else response.transition
 
     def _prior(self, collected: Inquired) -> Array:
-        """Return everybody's class log-probabilities before the feature question, own labels left out."""
-        if "prior" not in collected.learned:
-            collected.learned["prior"] = self._new_prior(collected)
-        found: Array = collected.learned["prior"]
-        return found
+        """Return everybody's class log-probabilities by now, before the feature question, own labels left out."""
+        friends = [name for name in (Friends.name, FriendsAgain.name) if name in collected.answers]
+        if self.epsilon_edges is None:
+            return cast(Array, collected.once("prior", lambda: self._structural_prior(collected)))
+        prior = self._feature_prior(collected)
+        for name in friends:
+            prior = collected.once(name, partial(self._friend_prior, collected, name, prior))
+        if prior is None:
+            raise InvalidData("The friend question comes before what depends on its answers.")
+        return prior
 
-    def _new_prior(self, collected: Inquired) -> Array:
-        seen, classes = collected.seen_labels(), collected.schema.classes
-        known: dict[str, Any] = {"label_transition": self._transition(collected), "seed": self.seed or 0}
-        friends = collected.answer(Friends.name)
-        if friends is None:
-            return structural_prior(collected.topology.adjacency, seen, classes, **known)
-        before = None
-        if self.public_features and collected.shown is not None:
-            before = class_priors_from_features(collected.shown.features, seen, classes, **known)
-        question = collected.release.question(Friends.name)
-        tables = (question.ask.attachment("table"), question.ask.attachment("ranks"))
+    def _known(self, collected: Inquired) -> dict[str, Any]:
+        return {"label_transition": self._transition(collected), "seed": self.seed or 0}
+
+    def _structural_prior(self, collected: Inquired) -> Array:
+        adjacency, classes = collected.topology.adjacency, collected.schema.classes
+        return structural_prior(adjacency, collected.seen_labels(), classes, **self._known(collected))
+
+    def _feature_prior(self, collected: Inquired) -> Array | None:
+        """Return what public features tell; None where features are private."""
+        if not self.public_features or collected.shown is None:
+            return None
+        rows, classes = collected.shown.features, collected.schema.classes
+        known = self._known(collected)
+        compute = partial(class_priors_from_features, rows, collected.seen_labels(), classes, **known)
+        return cast(Array, collected.once("features", compute))
+
+    def _friend_prior(self, collected: Inquired, name: str, before: Array | None) -> Array:
+        """Return what a round of the friend question adds to what was known before it."""
+        question, answer = collected.release.question(name), collected.answers[name]
         found = friend_posterior(
-            friends.users, friends.reports.symbols, *tables, question.mechanism, prior=before, **known
-        )  # type: ignore[arg-type]
-        collected.learned["friends"] = found.facts
+            answer.users,
+            answer.reports.symbols,
+            question.ask.attachment("table"),
+            question.ask.attachment("ranks"),
+            cast(Counts, question.mechanism),
+            labels=collected.seen_labels(),
+            prior=before,
+            **self._known(collected),
+        )
         return np.asarray(np.log(np.maximum(found.probabilities, 1e-12)))
 
     def _scorer(self, collected: Inquired) -> tuple[Any, AnswerModel]:
         """Return the scorer, and what is known of the answers that it leads to before anybody is asked."""
-        if "scorer" not in collected.learned:
-            collected.learned["scorer"] = self._new_scorer(collected)
-        scorer, classes = collected.learned["scorer"], collected.schema.classes
+        scorer, classes = collected.once("scorer", lambda: self._new_scorer(collected)), collected.schema.classes
         if isinstance(scorer, LinearScorer) and scorer.scores is not None and scorer.labels is not None:
             return scorer, SeenScores(scorer.scores, scorer.labels, classes)
         return scorer, KnownAccuracy(_GUESS, classes)
@@ -343,10 +385,9 @@ class Inquiry(LocalSystem):
             raise InvalidData("data given to Inquiry", "collected by it, in rounds", type(collected).__name__)
         seen, _, held = collected.supervised("Inquiry")
         prior = self._prior(collected)
-        logits, facts = prior, dict(collected.learned.get("friends", {}))
+        logits, facts = prior, dict[str, float]()
         if collected.answer(Resemblance.name) is not None:
-            logits, more = self._with_answers(collected, prior, seen)
-            facts |= more
+            logits, facts = self._with_answers(collected, prior, seen)
         facts["asked"] = len(collected.answers.users) / collected.num_nodes
         probabilities = softmax(logits, axis=1).astype(np.float32)
         score = float((probabilities[held].argmax(axis=1) == seen[held]).mean())
@@ -354,7 +395,7 @@ class Inquiry(LocalSystem):
 
     def _with_answers(
         self, collected: Inquired, prior: Array, seen: NDArray[np.int64]
-    ) -> tuple[Array, Mapping[str, float]]:
+    ) -> tuple[Array, dict[str, float]]:
         own, facts = self._own_evidence(collected, seen)
         sources = [prior, own]
         if self.epsilon_edges is None:
@@ -362,7 +403,7 @@ class Inquiry(LocalSystem):
         stacked = np.stack(sources, axis=1)
         expected = (1.0, 1.0, *[0.0] * (len(sources) - 2))
         answered = collected.answers[Resemblance.name].users
-        known = answered[seen[answered] >= 0]
+        known = answered[seen[answered] >= 0] if len(answered) else _labelled_others(collected, seen)
         weights = SharedWeights(np.array(expected), np.zeros(prior.shape[1]))
         if len(known) >= _FEWEST:
             transition = self._transition(collected)
@@ -375,7 +416,7 @@ class Inquiry(LocalSystem):
     def _own_evidence(self, collected: Inquired, seen: NDArray[np.int64]) -> tuple[Array, dict[str, float]]:
         """Return each person's centred log-likelihoods of the classes; 0 for people who did not answer."""
         question, answer = collected.release.question(Resemblance.name), collected.answers[Resemblance.name]
-        ask, mechanism = question.ask, self._options(question)
+        ask, mechanism = cast(Resemblance, question.ask), cast(OfferedResponse, question.mechanism)
         offers = ask.attachment("offers")[answer.users]
         positions, options = mechanism.decode(answer.reports)
         if not np.array_equal(options, (offers >= 0).sum(axis=1)):
@@ -390,10 +431,16 @@ class Inquiry(LocalSystem):
         own[answer.users] = evidence(model, offers, positions, mechanism)
         if isinstance(model, SeenScores) and collected.shown is not None and isinstance(scorer, LinearScorer):
             everything = tuple(range(model.classes))
-            told = ask.scores(collected.shown.features).argmax(axis=1)  # type: ignore[attr-defined]
+            told = ask.scores(collected.shown.features).argmax(axis=1)
             own[collected.shown.users] = np.log(model.confusion(everything)).T[told]
         options_mean = float(options.mean()) if len(options) else 0.0
         return own - own.mean(axis=1, keepdims=True), {"options": options_mean}
+
+
+def _labelled_others(collected: Inquired, seen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the labelled people who show nothing: they weigh what the panel shows if nobody answers."""
+    shown = np.zeros(0, dtype=np.int64) if collected.shown is None else collected.shown.users
+    return np.setdiff1d(np.flatnonzero(seen >= 0), shown)
 
 
 def _given(scorer: Any, population: Population) -> LinearScorer:

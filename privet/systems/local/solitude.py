@@ -34,7 +34,7 @@ from privet.release.asks.neighbours import Neighbours
 from privet.systems.base import LocalSystem
 from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
-from privet.systems.controls import FEATURES_ONLY, MAJORITY, NON_PRIVATE, STRUCTURE_ONLY, Control, simulate
+from privet.systems.controls import FEATURES_ONLY, MAJORITY, NON_PRIVATE, STRUCTURE, STRUCTURE_ONLY, Control, simulate
 from privet.systems.fitted import Fitted
 from privet.systems.local._solitude_network import SolitudeNetwork
 
@@ -161,6 +161,7 @@ class Solitude(NetworkSettings, LocalSystem):
             Control("lpgnn_noisy", "LPGNN", "LPGNN on the noisy graph, as the paper adapts it", smoothed),
             replace(FEATURES_ONLY, question="the reported edges"),
             STRUCTURE_ONLY,
+            replace(STRUCTURE, title="the reported structure alone, by a strong model"),
             MAJORITY,
             NON_PRIVATE,
         )

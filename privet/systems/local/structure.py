@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from privet.data import Graph
 from privet.data.population import Population
 from privet.errors import InvalidParameter
 from privet.estimation.prior import structural_prior
@@ -34,7 +35,7 @@ class Structure(LocalSystem):
 
     name: ClassVar[str] = "structure"
     needs: ClassVar[tuple[str, ...]] = ("schema", "labels", "split")
-    epsilon_features: float | None = None
+    epsilon_features: float | None = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -63,10 +64,14 @@ class Structure(LocalSystem):
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Make the prior and take it for the prediction."""
+        return self.fit_on(collected, collected.topology)
+
+    def fit_on(self, collected: Collected, topology: Graph) -> Fitted:
+        """Do the same on another graph than the public one, such as one that devices reported."""
         seen, _, held = collected.supervised("Structure")
         response = collected.label_response
         prior = structural_prior(
-            self.topology(collected).adjacency,
+            topology.adjacency,
             seen,
             collected.schema.classes,
             label_transition=None if response is None else response.transition,
