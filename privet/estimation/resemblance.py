@@ -1,4 +1,4 @@
-"""What an answer to "which of these classes do you resemble most" is worth: whom to ask, what to offer, what it tells."""
+"""The worth of an answer to "which of these classes do you resemble most": what to offer, and what it tells."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _randomised(confusion: Array, mechanism: OfferedResponse) -> Array:
     """Return P(randomised answer | class)."""
     options = confusion.shape[1]
     keep, flip = mechanism.keep[options - 2], mechanism.flip[options - 2]
-    return flip + (keep - flip) * confusion
+    return np.asarray(flip + (keep - flip) * confusion)
 
 
 def _information(prior: Array, channel: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The question "which of these classes do you resemble most": the best of some offered classes under a public scorer."""
+"""The question "which of these classes do you resemble most": the best of some under a public scorer."""
 
 from __future__ import annotations
 

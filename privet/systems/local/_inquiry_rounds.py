@@ -1,4 +1,4 @@
-"""What Inquiry's server holds between rounds: answers so far, what some people show, and sums of a trusted aggregator."""
+"""The state of Inquiry's server between rounds: answers so far, what some people show, sums of an aggregator."""
 
 from __future__ import annotations
 

@@ -150,8 +150,8 @@ class Inquiry(LocalSystem):
             shown.append("everybody's features, which the operator knows")
         if self.class_sums is not None:
             shown.append(
-                "the labelled people's features from the trusted aggregator, who adds them up; from everybody else they "
-                "are protected by the central line of the ledger, beside the local one"
+                "the labelled people's features from the trusted aggregator, who adds them up; from others they are "
+                "protected by the central line of the ledger, beside the local one"
             )
         return tuple(shown)
 
