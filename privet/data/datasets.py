@@ -181,7 +181,10 @@ def _checked_against(name: str, facts: Facts, graph: Graph) -> Graph:
         expected = f"of {facts.nodes} nodes, {facts.edges} edges and {facts.features} features"
         raise InvalidData(f"dataset '{name}'", expected, f"{found[0]}, {found[1]} and {found[2]}")
     declared = Schema(graph.schema.features, facts.classes, graph.schema.private_edges)
-    return graph.replace(schema=declared)
+    labels = graph.labels
+    if labels is not None and labels.min() == 1 and labels.max() == facts.classes:
+        labels = labels - 1  # some files count classes from 1
+    return graph.replace(schema=declared, labels=labels)
 
 
 def _read_arrays(file: Path) -> dict[str, Any]:

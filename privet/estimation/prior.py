@@ -1,7 +1,9 @@
 """Everybody's class probabilities from public topology and visible labels alone, nobody's own label included.
 
 People whose labels are visible are dealt into folds. A model for each fold learns from the other folds and predicts
-this one, so nothing that it learned from, neither as a target nor as a neighbour's label, is a label of the fold.
+this one: nothing that it learned from, neither as a target nor as a neighbour's label, is a label of the fold. What it
+is told of a labelled person leaves out the labels of a small part of the fold, the person's own among them, so that
+labelled people are told almost as much as others, and what holds of their priors holds of everybody's.
 """
 
 from __future__ import annotations
@@ -14,17 +16,19 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from scipy.special import log_softmax
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
 
 from privet.errors import InvalidData
 from privet.estimation.shared_weights import SharedWeights
 from privet.graph.coordinates import random_coordinates, spectral_coordinates, standardised
 
-__all__ = ["FOLDS", "neighbour_prior", "structural_prior"]
+__all__ = ["calibrated", "neighbour_prior", "structural_prior"]
 
 Array = NDArray[np.float64]
 
 FOLDS = 5
+PARTS = 20  # parts of which a person's own is left out; each fold holds several
 LARGE = 2_000_000  # people from whom on a prior of few columns is used
 _SPREADS = ((0.8, 12), (0.95, 30))  # share that goes on in a hop, hops
 _HIDDEN, _DROPOUT, _INPUT_DROPOUT = 64, 0.5, 0.2
@@ -83,9 +87,9 @@ def _new_prior(
 ) -> Array:
     classes = len(transition)
     rng = np.random.default_rng(seed)
-    fold = np.full(len(labels), -1)
-    fold[rng.permutation(known)] = np.arange(len(known)) % FOLDS
-    around = _LabelsAround.of(adjacency, labels, fold, classes)
+    part = np.full(len(labels), -1)
+    part[rng.permutation(known)] = np.arange(len(known)) % PARTS
+    around = _LabelsAround.of(adjacency, labels, part, classes)
     degrees = np.log1p(adjacency.sum(axis=1))[:, None]
     mean = _mean_operator(adjacency)
     sizes = standardised(np.concatenate([degrees, mean @ degrees, mean @ (mean @ degrees)], axis=1))
@@ -93,8 +97,30 @@ def _new_prior(
     spectral = np.concatenate([raw, spectral_coordinates(adjacency, normalised=True), sizes], axis=1)
     propagated = np.concatenate([raw[:, -32:], random_coordinates(adjacency), sizes], axis=1)
     heard = transition.T[np.maximum(labels, 0)].astype(np.float32)
-    found = [_cross_fitted(each, around, heard, fold, rng) for each in (spectral, propagated)]
+    found = [_cross_fitted(each, around, heard, rng) for each in (spectral, propagated)]
     return np.asarray(np.log(np.maximum((found[0] + found[1]) / 2, 1e-12)))
+
+
+def calibrated(log_prior: Array, labels: NDArray[np.integer[Any]], label_transition: Array | None = None) -> Array:
+    """Sharpen or soften all rows by one power, so that the labels of labelled people are likeliest.
+
+    A prior that leaves each person's own label out can be judged by all labels at once.
+
+    Args:
+        log_prior: Class log-probabilities, N x classes.
+        labels: The label of each person, -1 where none is visible.
+        label_transition: As for :func:`structural_prior`.
+    """
+    known = np.flatnonzero(labels >= 0)
+    transition = np.eye(log_prior.shape[1]) if label_transition is None else np.asarray(label_transition)
+    rows, heard = log_prior[known], transition.T[labels[known]]
+
+    def loss(power: float) -> float:
+        likelihood = (softmax(power * rows, axis=1) * heard).sum(axis=1)
+        return -float(np.log(np.maximum(likelihood, 1e-300)).sum())
+
+    power = minimize_scalar(loss, bounds=(0.1, 3.0), method="bounded").x
+    return np.asarray(log_softmax(power * log_prior, axis=1))
 
 
 def neighbour_prior(
@@ -140,21 +166,21 @@ def neighbour_prior(
 
 @dataclass(frozen=True, eq=False)
 class _LabelsAround:
-    """How many labels of each fold and class are around a person, by distance: propagation is linear in the labels.
+    """The labels of each part and class around a person, by distance: propagation is linear in the labels.
 
     Attributes:
-        reached: Weights of labels, distances x N x folds x classes.
-        fold: The fold of each person, -1 without a visible label.
+        reached: Weights of labels, distances x N x parts x classes.
+        part: The part of each person, -1 without a visible label; part p belongs to fold p mod FOLDS.
     """
 
     reached: NDArray[np.float32]
-    fold: NDArray[np.int64]
+    part: NDArray[np.int64]
 
     @classmethod
-    def of(cls, adjacency: sp.csr_array, labels: NDArray[Any], fold: NDArray[np.int64], classes: int) -> _LabelsAround:
+    def of(cls, adjacency: sp.csr_array, labels: NDArray[Any], part: NDArray[np.int64], classes: int) -> _LabelsAround:
         nodes, known = len(labels), np.flatnonzero(labels >= 0)
-        start = np.zeros((nodes, FOLDS * classes), dtype=np.float32)
-        start[known, fold[known] * classes + labels[known]] = 1
+        start = np.zeros((nodes, PARTS * classes), dtype=np.float32)
+        start[known, part[known] * classes + labels[known]] = 1
         mean = _mean_operator(adjacency)
         one = mean @ start
         reached = [one, mean @ one]
@@ -163,22 +189,21 @@ class _LabelsAround:
             for _ in range(hops):
                 spread = onward * (mean @ spread) + (1 - onward) * start
             reached.append(spread - (1 - onward) * start)
-        return cls(np.stack(reached).reshape(len(reached), nodes, FOLDS, classes), fold)
+        return cls(np.stack(reached).reshape(len(reached), nodes, PARTS, classes), part)
 
     def inputs(self, without: int | None) -> NDArray[np.float32]:
         """Return log-shares of classes and log-weights of labels for each distance.
 
         Args:
-            without: A fold whose labels are not used. A person's own fold is not used either. None uses all labels
-                for people without a visible one.
+            without: A fold whose labels are not used; None uses all folds. A person's own part is never used.
         """
-        kept = np.arange(FOLDS) != self.fold[:, None]
+        kept = np.arange(PARTS) != self.part[:, None]
         if without is not None:
-            kept[:, without] = False
-        weights = np.einsum("hnfc,nf->hnc", self.reached, kept.astype(np.float32))
+            kept[:, without::FOLDS] = False
+        weights = np.einsum("hnpc,np->hnc", self.reached, kept.astype(np.float32))
         totals = weights.sum(axis=2, keepdims=True)
         shares = np.log((weights + 1e-4 / weights.shape[2]) / (totals + 1e-4) + 0.02)
-        whole = np.log(totals * (FOLDS / np.maximum(kept.sum(axis=1), 1))[:, None] + 1e-2)
+        whole = np.log(totals * (PARTS / np.maximum(kept.sum(axis=1), 1))[:, None] + 1e-2)
         return np.concatenate([*shares, *whole], axis=1).astype(np.float32)
 
 
@@ -186,23 +211,23 @@ def _cross_fitted(
     coordinates: NDArray[np.float32],
     around: _LabelsAround,
     heard: NDArray[np.float32],
-    fold: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> Array:
     """Return probabilities: each fold's from the model that it had no part in, all others' averaged over models."""
+    fold = np.where(around.part < 0, -1, around.part % FOLDS)
     others = np.flatnonzero(fold < 0)
     result = np.zeros(heard.shape)
-    complete = around.inputs(None)[others]
+    complete = around.inputs(None)
     for number in range(FOLDS):
         inputs = around.inputs(number)
         seen, left_out = np.flatnonzero((fold >= 0) & (fold != number)), np.flatnonzero(fold == number)
         centre, scale = inputs[seen].mean(axis=0), np.maximum(inputs[seen].std(axis=0), 1e-6)
 
-        def row(nodes: NDArray[np.int64], near: NDArray[np.float32], c: Any = centre, s: Any = scale) -> torch.Tensor:
-            return torch.from_numpy(np.concatenate([coordinates[nodes], (near - c) / s], axis=1))
+        def rows(nodes: NDArray[np.int64], near: NDArray[np.float32], c: Any = centre, s: Any = scale) -> torch.Tensor:
+            return torch.from_numpy(np.concatenate([coordinates[nodes], (near[nodes] - c) / s], axis=1))
 
-        asked = torch.cat([row(left_out, inputs[left_out]), row(others, complete)])
-        found = _network(row(seen, inputs[seen]), torch.from_numpy(heard[seen]), asked, int(rng.integers(1 << 31)))
+        asked = rows(np.concatenate([left_out, others]), complete)
+        found = _network(rows(seen, inputs), torch.from_numpy(heard[seen]), asked, int(rng.integers(1 << 31)))
         result[left_out] = found[: len(left_out)]
         result[others] += found[len(left_out) :] / FOLDS
     return result
@@ -221,14 +246,12 @@ def _network(inputs: torch.Tensor, heard: torch.Tensor, asked: torch.Tensor, see
             torch.nn.Linear(_HIDDEN, heard.shape[1]),
         )
         optimizer = torch.optim.Adam(network.parameters(), lr=_RATE, weight_decay=_DECAY)
-        size = max(_SMALLEST_BATCH, len(inputs) // _BATCHES)
+        batches = min(_BATCHES, max(1, len(inputs) // _SMALLEST_BATCH))  # of equal size: a small one would spoil norms
         for _ in range(_PASSES):
-            for batch in torch.randperm(len(inputs)).split(size):
-                if len(batch) < 2:
-                    continue  # one row has no variance to normalise by
+            for batch in torch.tensor_split(torch.randperm(len(inputs)), batches):
                 optimizer.zero_grad()
-                likelihood = (network(inputs[batch]).softmax(dim=1) * heard[batch]).sum(dim=1)
-                (-torch.log(likelihood.clamp_min(1e-9)).mean()).backward()  # type: ignore[no-untyped-call]
+                joint = network(inputs[batch]).log_softmax(dim=1) + heard[batch].clamp_min(1e-12).log()
+                (-joint.logsumexp(dim=1).mean()).backward()
                 optimizer.step()
     network.eval()
     with torch.no_grad():

@@ -26,7 +26,7 @@ from privet.errors import InvalidData, InvalidParameter, InvalidReports
 from privet.estimation.features import class_priors_from_features
 from privet.estimation.friends import friend_posterior, second_round
 from privet.estimation.neighbour_evidence import neighbour_evidence
-from privet.estimation.prior import structural_prior
+from privet.estimation.prior import calibrated, structural_prior
 from privet.estimation.resemblance import AnswerModel, KnownAccuracy, SeenScores, best_offers, evidence
 from privet.estimation.scorers import LinearScorer, mean_scorer, panel_scorer, pilot_scorer
 from privet.estimation.shared_weights import SharedWeights
@@ -85,7 +85,7 @@ class Inquiry(LocalSystem):
     class_sums: float | None = None
     scorer: Any = None
     public_features: bool = False
-    calibrators: float = 0.25
+    calibrators: float = 0.3
     everybody: bool = False
     cap: int = 32
 
@@ -329,8 +329,9 @@ class Inquiry(LocalSystem):
         return {"label_transition": self._transition(collected), "seed": self.seed or 0}
 
     def _structural_prior(self, collected: Inquired) -> Array:
-        adjacency, classes = collected.topology.adjacency, collected.schema.classes
-        return structural_prior(adjacency, collected.seen_labels(), classes, **self._known(collected))
+        seen, known = collected.seen_labels(), self._known(collected)
+        found = structural_prior(collected.topology.adjacency, seen, collected.schema.classes, **known)
+        return calibrated(found, seen, known["label_transition"])
 
     def _feature_prior(self, collected: Inquired) -> Array | None:
         """Return what public features tell; None where features are private."""

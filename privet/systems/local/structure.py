@@ -13,7 +13,7 @@ import numpy as np
 from privet.data import Graph
 from privet.data.population import Population
 from privet.errors import InvalidParameter
-from privet.estimation.prior import structural_prior
+from privet.estimation.prior import calibrated, structural_prior
 from privet.mechanisms import RandomizedResponse
 from privet.release import Question
 from privet.release.asks.label import Label
@@ -70,12 +70,8 @@ class Structure(LocalSystem):
         """Do the same on another graph than the public one, such as one that devices reported."""
         seen, _, held = collected.supervised("Structure")
         response = collected.label_response
-        prior = structural_prior(
-            topology.adjacency,
-            seen,
-            collected.schema.classes,
-            label_transition=None if response is None else response.transition,
-            seed=self.seed,
-        )
+        transition, classes = None if response is None else response.transition, collected.schema.classes
+        prior = structural_prior(topology.adjacency, seen, classes, label_transition=transition, seed=self.seed)
+        prior = calibrated(prior, seen, transition)
         score = float((prior[held].argmax(axis=1) == seen[held]).mean())
         return self.fitted(collected, np.exp(prior).astype(np.float32), validation_score=score)
