@@ -18,7 +18,7 @@ __all__ = ["AnswerModel", "KnownAccuracy", "SeenScores", "best_offers", "evidenc
 Array = NDArray[np.float64]
 Offers = NDArray[np.integer[Any]]
 
-_BLOCK = 1 << 16  # people at once
+_BLOCK = 1 << 18  # people at once
 _SMOOTHING = 2.0  # the weight of the average confusion, in people
 
 
@@ -143,7 +143,7 @@ def best_offers(log_prior: Array, model: AnswerModel, mechanism: OfferedResponse
 
 def evidence(
     model: AnswerModel, offers: Offers, positions: NDArray[np.integer[Any]], mechanism: OfferedResponse
-) -> Array:
+) -> NDArray[np.float32]:
     """Return log P(randomised answer | class), people x classes, exactly as the mechanism randomises.
 
     Args:
@@ -152,7 +152,7 @@ def evidence(
         positions: The position of each person's randomised answer among them.
         mechanism: The randomiser.
     """
-    found = np.zeros((len(offers), model.classes))
+    found = np.zeros((len(offers), model.classes), dtype=np.float32)
     for offered, rows in _groups(offers):
         channel = np.log(_randomised(model.confusion(offered), mechanism))
         found[rows] = channel.T[positions[rows]]

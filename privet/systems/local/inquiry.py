@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self, cast
@@ -25,7 +25,7 @@ from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
 from privet.estimation.features import class_priors_from_features
 from privet.estimation.friends import friend_posterior, second_round
-from privet.estimation.neighbour_evidence import neighbour_evidence
+from privet.estimation.neighbour_evidence import SOURCES, neighbour_evidence
 from privet.estimation.prior import calibrated, structural_prior
 from privet.estimation.resemblance import AnswerModel, KnownAccuracy, SeenScores, best_offers, evidence
 from privet.estimation.scorers import LinearScorer, mean_scorer, panel_scorer, pilot_scorer
@@ -398,23 +398,32 @@ class Inquiry(LocalSystem):
         self, collected: Inquired, prior: Array, seen: NDArray[np.int64]
     ) -> tuple[Array, dict[str, float]]:
         own, facts = self._own_evidence(collected, seen)
-        sources = [prior, own]
-        if self.epsilon_edges is None:
-            sources += neighbour_evidence(collected.topology.adjacency, own, seen)
-        stacked = np.stack(sources, axis=1)
-        expected = (1.0, 1.0, *[0.0] * (len(sources) - 2))
+        names = ("prior", "answer", *(SOURCES if self.epsilon_edges is None else ()))
+        expected = (1.0, 1.0, *[0.0] * (len(names) - 2))
         answered = collected.answers[Resemblance.name].users
         known = answered[seen[answered] >= 0] if len(answered) else _labelled_others(collected, seen)
         weights = SharedWeights(np.array(expected), np.zeros(prior.shape[1]))
         if len(known) >= _FEWEST:
             transition = self._transition(collected)
             heard = (np.eye(prior.shape[1]) if transition is None else transition).T[seen[known]]
-            weights, _ = SharedWeights.choose(stacked[known], heard, expected, _PENALTIES, seed=self.seed or 0)
-        names = ("prior", "answer", "neighbours", "unlabelled_neighbours", "many_neighbours", "similar_neighbours")
-        facts |= {f"weight_{name}": float(w) for name, w in zip(names, weights.weights, strict=False)}
-        return weights.logits(stacked), facts
+            some = np.stack([source[known] for source in self._sources(collected, prior, own)], axis=1)
+            weights, _ = SharedWeights.choose(some, heard, expected, _PENALTIES, seed=self.seed or 0)
+        facts |= {f"weight_{name}": float(w) for name, w in zip(names, weights.weights, strict=True)}
+        logits = np.tile(weights.offsets, (len(prior), 1))
+        for weight, source in zip(weights.weights, self._sources(collected, prior, own), strict=True):
+            logits += weight * source  # one source at a time, since there may be many millions of people
+        return logits, facts
 
-    def _own_evidence(self, collected: Inquired, seen: NDArray[np.int64]) -> tuple[Array, dict[str, float]]:
+    def _sources(self, collected: Inquired, prior: Array, own: NDArray[np.float32]) -> Iterator[NDArray[Any]]:
+        """Yield the sources of evidence: the prior, the person's own answer, the neighbours' where they are known."""
+        yield prior
+        yield own
+        if self.epsilon_edges is None:
+            yield from neighbour_evidence(collected.topology.adjacency, own, collected.seen_labels())
+
+    def _own_evidence(
+        self, collected: Inquired, seen: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], dict[str, float]]:
         """Return each person's centred log-likelihoods of the classes; 0 for people who did not answer."""
         question, answer = collected.release.question(Resemblance.name), collected.answers[Resemblance.name]
         ask, mechanism = cast(Resemblance, question.ask), cast(OfferedResponse, question.mechanism)
@@ -428,7 +437,7 @@ class Inquiry(LocalSystem):
             transition = self._transition(collected)
             heard = (np.eye(model.classes) if transition is None else transition).T[seen[answer.users[known]]]
             model = KnownAccuracy.estimated(offers[known], positions[known], heard, mechanism)
-        own = np.zeros((collected.num_nodes, model.classes))
+        own = np.zeros((collected.num_nodes, model.classes), dtype=np.float32)
         own[answer.users] = evidence(model, offers, positions, mechanism)
         if isinstance(model, SeenScores) and collected.shown is not None and isinstance(scorer, LinearScorer):
             everything = tuple(range(model.classes))
