@@ -54,6 +54,7 @@ _SOURCES = ("panel", "pilot", "class_sums", "scorer")
 _PANEL = 0.1  # the share of people in a panel where no other source of a scorer is named
 _GUESS = 0.6  # the accuracy of answers that offers assume where nobody's scores are seen
 _FEWEST = 50  # people of known class who answered, without whom weights are not fitted
+_CALIBRATING = 500  # labelled people who answer, if there are so many, however small their share is
 _PENALTIES = (1.0, 10.0, 100.0, 1e4)
 
 
@@ -282,7 +283,7 @@ class Inquiry(LocalSystem):
     def _calibrating(self, seen: NDArray[np.int64], excluded: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Draw labelled people who answer, so that what answers tell can be learned."""
         candidates = np.flatnonzero((seen >= 0) & ~excluded)
-        size = max(min(len(candidates), 2 * _FEWEST), round(self.calibrators * len(candidates)))
+        size = max(min(len(candidates), _CALIBRATING), round(self.calibrators * len(candidates)))
         chosen = np.zeros(len(seen), dtype=np.bool_)
         chosen[np.random.default_rng([self.seed or 0, 2]).permutation(candidates)[:size]] = True
         return chosen
