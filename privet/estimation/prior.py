@@ -32,7 +32,7 @@ PARTS = 20  # parts of which a person's own is left out; each fold holds several
 LARGE = 2_000_000  # people from whom on a prior of few columns is used
 _SPREADS = ((0.8, 12), (0.95, 30))  # share that goes on in a hop, hops
 _HIDDEN, _DROPOUT, _INPUT_DROPOUT = 64, 0.5, 0.2
-_PASSES, _BATCHES, _SMALLEST_BATCH = 36, 8, 256
+_PASSES, _BATCHES, _SMALLEST_BATCH, _LARGEST_BATCH = 36, 8, 256, 1024
 _RATE, _DECAY = 0.01, 1e-3
 _REMEMBERED = 3
 _RECENT: dict[tuple[str, int], Array] = {}  # a run and its controls ask for the same prior
@@ -233,26 +233,45 @@ def _cross_fitted(
     return result
 
 
+class _Dropout(torch.nn.Module):
+    """Dropout from random bytes, which cost a tenth of torch's coins; shares are multiples of 1/256."""
+
+    def __init__(self, share: float, rng: np.random.Generator) -> None:
+        super().__init__()
+        self.dropped, self.rng = round(256 * share), rng
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not self.training:
+            return x
+        coins = np.frombuffer(self.rng.bytes(x.numel()), dtype=np.uint8) >= self.dropped
+        return x * torch.from_numpy(coins).view(x.shape) * (256 / (256 - self.dropped))
+
+
 def _network(inputs: torch.Tensor, heard: torch.Tensor, asked: torch.Tensor, seed: int) -> Array:
     """Train a network of one hidden layer on what was heard of some people, and return the probabilities of others."""
+    rng = np.random.default_rng(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = torch.nn.Sequential(
-            torch.nn.Dropout(_INPUT_DROPOUT),
+            _Dropout(_INPUT_DROPOUT, rng),
             torch.nn.Linear(inputs.shape[1], _HIDDEN),
             torch.nn.BatchNorm1d(_HIDDEN),
             torch.nn.ReLU(),
-            torch.nn.Dropout(_DROPOUT),
+            _Dropout(_DROPOUT, rng),
             torch.nn.Linear(_HIDDEN, heard.shape[1]),
         )
-        optimizer = torch.optim.Adam(network.parameters(), lr=_RATE, weight_decay=_DECAY)
         batches = min(_BATCHES, max(1, len(inputs) // _SMALLEST_BATCH))  # of equal size: a small one would spoil norms
+        optimizer = torch.optim.Adam(network.parameters(), lr=_RATE, weight_decay=_DECAY)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, _PASSES * batches)
+        told = heard.clamp_min(1e-12).log()
         for _ in range(_PASSES):
-            for batch in torch.tensor_split(torch.randperm(len(inputs)), batches):
+            order = torch.randperm(len(inputs))[: batches * _LARGEST_BATCH]
+            for batch in torch.tensor_split(order, batches):
                 optimizer.zero_grad()
-                joint = network(inputs[batch]).log_softmax(dim=1) + heard[batch].clamp_min(1e-12).log()
+                joint = network(inputs[batch]).log_softmax(dim=1) + told[batch]
                 (-joint.logsumexp(dim=1).mean()).backward()
                 optimizer.step()
+                schedule.step()
     network.eval()
     with torch.no_grad():
         return np.asarray(network(asked).softmax(dim=1).double().numpy())
