@@ -1,7 +1,7 @@
 """Inquiry beside LPGNN's own fit on a graph of Facebook's size, from public graph to predictions.
 
-With PRIVET_DATA set to a directory that holds facebook.npz the real graph is used, otherwise a synthetic one of the same
-number of people, links, features and classes. Each system runs in a process of its own; seconds are the best of
+With PRIVET_DATA set to a directory that holds facebook.npz the real graph is used, otherwise a synthetic one with as
+many people, links, features and classes. Each system runs in a process of its own; seconds are the best of
 several runs, the peak memory is the whole process's. ``without_prior`` is everything but the structural prior: scorer,
 offers, devices' answers, evidence and weights.
 """

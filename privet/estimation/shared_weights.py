@@ -60,7 +60,14 @@ class SharedWeights:
 
     @classmethod
     def choose(
-        cls, evidence: Array, likelihood: Array, expected: Sequence[float], penalties: Sequence[float], *, seed: int
+        cls,
+        evidence: Array,
+        likelihood: Array,
+        expected: Sequence[float],
+        penalties: Sequence[float],
+        *,
+        seed: int,
+        instead: Sequence[float] | None = None,
     ) -> tuple[SharedWeights, float]:
         """Fit with the penalty whose held-out likelihood is best in five-fold cross-validation, and return both.
 
@@ -70,19 +77,23 @@ class SharedWeights:
             expected: As for :meth:`fit`.
             penalties: The penalties to choose from; a large one keeps the expected weights.
             seed: The seed of the folds.
+            instead: Other weights to consider with the largest penalty, such as those of a model that does without
+                some evidence (default: none).
         """
         fold = np.random.default_rng(seed).permutation(len(evidence)) % 5
+        candidates = [(expected, penalty) for penalty in penalties]
+        candidates += [] if instead is None else [(instead, max(penalties))]
         scores = [
             sum(
-                cls.fit(evidence[fold != k], likelihood[fold != k], expected, penalty).score(
+                cls.fit(evidence[fold != k], likelihood[fold != k], *candidate).score(
                     evidence[fold == k], likelihood[fold == k]
                 )
                 for k in range(5)
             )
-            for penalty in penalties
+            for candidate in candidates
         ]
-        best = penalties[int(np.argmax(scores))]
-        return cls.fit(evidence, likelihood, expected, best), best
+        best = candidates[int(np.argmax(scores))]
+        return cls.fit(evidence, likelihood, *best), best[1]
 
     def logits(self, evidence: Array) -> Array:
         """Return the weighted evidence, people x classes."""

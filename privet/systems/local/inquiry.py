@@ -408,7 +408,8 @@ class Inquiry(LocalSystem):
             transition = self._transition(collected)
             heard = (np.eye(prior.shape[1]) if transition is None else transition).T[seen[known]]
             some = np.stack([source[known] for source in self._sources(collected, prior, own)], axis=1)
-            weights, _ = SharedWeights.choose(some, heard, expected, _PENALTIES, seed=self.seed or 0)
+            without = (1.0, *[0.0] * (len(names) - 1))  # answers that tell nothing must do no harm
+            weights, _ = SharedWeights.choose(some, heard, expected, _PENALTIES, seed=self.seed or 0, instead=without)
         facts |= {f"weight_{name}": float(w) for name, w in zip(names, weights.weights, strict=True)}
         logits = np.tile(weights.offsets, (len(prior), 1))
         for weight, source in zip(weights.weights, self._sources(collected, prior, own), strict=True):
