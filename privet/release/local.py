@@ -201,8 +201,8 @@ def _dearest(promises: list[Guarantee]) -> Guarantee:
 
 
 def _declared(question: Question) -> dict[str, Any]:
-    """Return what a question declares; arrays that are drawn up later are no part of it."""
-    left_out = question.ask.attachments()
+    """Return what a question declares; arrays that are drawn up later, and their form, are no part of it."""
+    left_out = question.ask.drawn_up_later()
     return {k: v for k, v in question.to_dict().items() if v is not None and k not in left_out}
 
 
