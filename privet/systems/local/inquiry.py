@@ -28,7 +28,7 @@ from privet.estimation.friends import friend_posterior, second_round
 from privet.estimation.neighbour_evidence import SOURCES, neighbour_evidence
 from privet.estimation.prior import calibrated, structural_prior
 from privet.estimation.resemblance import AnswerModel, KnownAccuracy, SeenScores, best_offers, evidence
-from privet.estimation.scorers import LinearScorer, mean_scorer, panel_scorer, pilot_scorer
+from privet.estimation.scorers import LinearScorer, check_every_class, mean_scorer, panel_scorer, pilot_scorer
 from privet.estimation.shared_weights import SharedWeights
 from privet.mechanisms import Bits, Counts, MultiBit, OfferedResponse, RandomizedResponse
 from privet.privacy.ledger import LedgerLine
@@ -227,7 +227,17 @@ class Inquiry(LocalSystem):
         if self.class_sums is not None:
             noise = class_sums_release(self.class_sums, graph.num_nodes)
             sums = ClassSums.of(graph, release.population.classes, noise, bits)
-        return Inquired(public_view(graph, release), nothing, shown=shown, sums=sums)
+        opened = Inquired(public_view(graph, release), nothing, shown=shown, sums=sums)
+        self._check_scorer(opened)
+        return opened
+
+    def _check_scorer(self, opened: Inquired) -> None:
+        """Find out before anybody spends anything that there will be no scorer."""
+        if self.pilot is None and self.epsilon_features is not None:
+            self._scorer(opened)
+        elif self.pilot is not None and self.epsilon_labels is None:
+            labels, classes = opened.seen_labels(), opened.schema.classes
+            check_every_class(labels[self._drawn(opened.public, self.pilot, salt=1)], classes, "A pilot")
 
     def _panel(self, graph: Graph) -> NDArray[np.int64]:
         """Return the people of the panel: the given ones, or a share of all, drawn among labelled training nodes."""
