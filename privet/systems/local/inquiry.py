@@ -356,9 +356,13 @@ class Inquiry(LocalSystem):
     def _friend_prior(self, collected: Inquired, name: str, before: Array | None) -> Array:
         """Return what a round of the friend question adds to what was known before it."""
         question, answer = collected.release.question(name), collected.answers[name]
+        if not len(answer):
+            if before is None:
+                raise InvalidData("Nobody answered the friend question, so there is nothing to learn from.")
+            return before
         found = friend_posterior(
             answer.users,
-            answer.reports.symbols,
+            question.mechanism.validate(answer.reports).symbols,
             question.ask.attachment("table"),
             question.ask.attachment("ranks"),
             cast(Counts, question.mechanism),

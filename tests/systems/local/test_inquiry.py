@@ -15,7 +15,7 @@ from privet.data import Graph, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
 from privet.mechanisms import Bits, Counts, Reports, SeededBits
 from privet.privacy import Unit
-from privet.release import Answer, PrivateData, Question
+from privet.release import Answer, Answers, PrivateData, Question
 from privet.release.asks.friends import Friends, check_rounds
 from privet.release.asks.resemblance import Resemblance
 from privet.systems.collected import labelled
@@ -88,10 +88,9 @@ def only(graph: Graph, features: NDArray[Any], labels: NDArray[Any], lists: NDAr
     adjacency = sp.diags_array(mask(lists).astype(np.float32), format="csr") @ graph.adjacency
     adjacency = sp.csr_array(adjacency)
     adjacency.eliminate_zeros()
-    spoiled = graph.replace(
-        features=hidden_rows(graph.features, mask(features)), labels=np.where(mask(labels), graph.labels, others)
-    )
-    object.__setattr__(spoiled, "adjacency", adjacency)  # lists without the other end are no graph
+    spoiled = graph.replace(labels=np.where(mask(labels), graph.labels, others))
+    object.__setattr__(spoiled, "adjacency", adjacency)  # neither lists without the other end nor NaN are let in
+    object.__setattr__(spoiled, "features", hidden_rows(graph.features, mask(features)))
     return spoiled
 
 
@@ -305,7 +304,7 @@ def unlabelled(graph: Graph) -> tuple[int, ...]:
         ({"pilot": 0.001}, "A pilot needs people of every class"),
         ({"scorer": WEIGHTS[:-1]}, r"'scorer' parameter of Inquiry must be \(12 features \+ 1 row"),
         ({"scorer": WEIGHTS[:, :2]}, r"x 3 classes, finite. Got shape \(13, 2\) instead"),
-        ({"scorer": WEIGHTS * np.inf}, "finite"),
+        ({"scorer": np.full(WEIGHTS.shape, np.nan)}, "finite"),
     ],
 )
 def test_without_a_scorer_nobody_is_asked_anything(
@@ -313,7 +312,7 @@ def test_without_a_scorer_nobody_is_asked_anything(
 ) -> None:
     (name, value), graph = *settings.items(), make_graph(160, lists is not None)
     system = inquiry(**{name: value(graph) if callable(value) else value}, epsilon_edges=lists)
-    with np.errstate(invalid="ignore"), pytest.raises((InvalidData, InvalidParameter), match=sentence):
+    with pytest.raises((InvalidData, InvalidParameter), match=sentence):
         system.collect(graph, Untouched(0))
 
 
@@ -350,13 +349,25 @@ def test_counts_above_the_cap_are_refused() -> None:
         Counts(epsilon=1.0, classes=2, cap=4).perturb(np.array([[5, 0]]), Untouched(0))
 
 
+def test_where_nobody_counts_friends_the_rest_is_used_or_it_is_said() -> None:
+    def nobody(answers: Answers) -> Answers:
+        return Answers(answers.release, {name: part.take(np.arange(0)) for name, part in answers.items()})
+
+    system = inquiry(**FRIENDS_ONLY, public_features=True)
+    collected = system.collect(graph_for(system), SeededBits(0), altered=nobody)
+    np.testing.assert_allclose(
+        system.fit(collected).predict_proba(), np.exp(collected.learned["features"]), atol=1e-6
+    )
+    alone = inquiry(**FRIENDS_ONLY)
+    with pytest.raises(InvalidData, match="Nobody answered the friend question"):
+        alone.collect(graph_for(alone), SeededBits(0), altered=nobody)
+
+
 def test_answers_among_other_options_than_the_offered_ones_are_refused() -> None:
     system = inquiry(panel=0.3)
     graph = graph_for(system)
     collected = system.collect(graph, SeededBits(0))
     question, part = collected.release.question("resemblance"), collected.answers["resemblance"]
-    offers = question.ask.attachment("offers")
-    assert len(np.unique((offers[part.users] >= 0).sum(axis=1))) == 1 or True
     answers = np.stack([np.zeros(len(part), dtype=np.int64), 5 - question.ask.options()[part.users]], axis=1)
     other = question.mechanism.perturb(answers, SeededBits(0))  # 2 in place of 3 options, and 3 in place of 2
     strange = replace(collected, answers=collected.answers.with_part("resemblance", Answer(part.users, other)))
