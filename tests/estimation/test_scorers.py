@@ -160,7 +160,9 @@ def test_unit_rows_keep_rows_of_zeros() -> None:
 
 def test_integers_order_as_the_weights_do() -> None:
     inputs, labels = planted(40, 6, 3)
-    for form, penalty in itertools.product((scorers._UnitRows(), scorers._Columns.of(sp.csr_array(inputs))), (0.1, 3.0)):
+    for form, penalty in itertools.product(
+        (scorers._UnitRows(), scorers._Columns.of(sp.csr_array(inputs))), (0.1, 3.0)
+    ):
         _, _, weights = scorers._left_out(form.inputs(sp.csr_array(inputs)), labels, 3, penalty)
         real = np.asarray(form.inputs(sp.csr_array(inputs)) @ weights[:-1] + weights[-1])
         whole = linear_scores(inputs, scorers.as_integers(form.linear(weights)), form.unit_length)

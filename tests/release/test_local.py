@@ -161,7 +161,7 @@ def test_budgets_that_differ_by_rounding_match_and_others_do_not() -> None:
         ([], "a list of at least one"),
         ([3], "an object with 'ask' and 'mechanism'"),
         ([{"ask": "label"}], "an object with 'ask' and 'mechanism'"),
-        ([{"ask": "colour", "mechanism": "hds"}], "one of features, friends, friends-again, label, length, neighbours, resemblance"),
+        ([{"ask": "colour", "mechanism": "hds"}], "friends, friends-again, label.*resemblance"),
         ([{"ask": "label", "mechanism": "dice"}], "one of adjacency-response, "),
         ([{"ask": "label", "mechanism": "randomized-response"}], "with its parameters"),
         ([{"ask": "label", "mechanism": "randomized-response", "epsilon": 1, "sides": 6}], "sides"),

@@ -34,6 +34,7 @@ from privet.mechanisms import Bits, Counts, MultiBit, OfferedResponse, Randomize
 from privet.privacy.ledger import LedgerLine
 from privet.release import Answers, LocalRelease, PrivateData, Question
 from privet.release.asks import Ask
+from privet.release.asks._base import digest
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends, ranks_of
 from privet.release.asks.friends_again import FriendsAgain
@@ -157,8 +158,8 @@ class Inquiry(LocalSystem):
         return tuple(shown)
 
     def settings(self) -> dict[str, Any]:
-        """Return the hyper-parameters as plain values; a given scorer is public, but too large to be listed."""
-        plain = super().settings() | {"scorer": None if self.scorer is None else "given"}
+        """Return the hyper-parameters as plain values; a given scorer is too large to be listed, and named instead."""
+        plain = super().settings() | {"scorer": None if self.scorer is None else _named(self.scorer)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
     def lines(self, public: Any) -> tuple[LedgerLine, ...]:
@@ -466,6 +467,13 @@ def _labelled_others(collected: Inquired, seen: NDArray[np.int64]) -> NDArray[np
     """Return the labelled people who show nothing: they weigh what the panel shows if nobody answers."""
     shown = np.zeros(0, dtype=np.int64) if collected.shown is None else collected.shown.users
     return np.setdiff1d(np.flatnonzero(seen >= 0), shown)
+
+
+def _named(scorer: Any) -> str:
+    """Return a name by which stored figures of different scorers are told apart: of a function, that of its code."""
+    if callable(scorer):
+        return f"function {getattr(scorer, '__module__', '')}.{getattr(scorer, '__qualname__', type(scorer).__name__)}"
+    return digest(np.asarray(scorer))
 
 
 def _given(scorer: Any, population: Population) -> LinearScorer:

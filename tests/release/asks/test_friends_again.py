@@ -110,7 +110,7 @@ def test_each_bit_of_each_list_is_in_one_answer_at_most() -> None:
     for person, friend in itertools.permutations(range(NODES), 2):
         row = rng.random(NODES) < 0.3
         row[person] = False
-        lists = np.stack([np.where(IDS == friend, bit, row) for bit in (False, True)]).astype(np.float32)
+        lists = np.stack([np.where(friend == IDS, bit, row) for bit in (False, True)]).astype(np.float32)
         ratios, changes = [Fraction(1)], 0
         for ask in (FIRST, AGAIN):
             values = [

@@ -250,6 +250,18 @@ def test_a_panel_is_a_share_a_mask_or_ids() -> None:
     assert graph.split.train[drawn].all()
 
 
+def test_stored_figures_of_different_scorers_are_told_apart() -> None:
+    def named(scorer: Any) -> str:
+        found = inquiry(scorer=scorer).settings()["scorer"]
+        assert isinstance(found, str)
+        return found
+
+    assert named(WEIGHTS) == named(WEIGHTS.copy()) != named(WEIGHTS + 1)
+    assert named(by_function) != named(WEIGHTS)
+    assert "by_function" in named(by_function)
+    assert inquiry(panel=0.2).settings()["scorer"] is None
+
+
 # What it refuses
 
 
@@ -355,9 +367,7 @@ def test_where_nobody_counts_friends_the_rest_is_used_or_it_is_said() -> None:
 
     system = inquiry(**FRIENDS_ONLY, public_features=True)
     collected = system.collect(graph_for(system), SeededBits(0), altered=nobody)
-    np.testing.assert_allclose(
-        system.fit(collected).predict_proba(), np.exp(collected.learned["features"]), atol=1e-6
-    )
+    np.testing.assert_allclose(system.fit(collected).predict_proba(), np.exp(collected.learned["features"]), atol=1e-6)
     alone = inquiry(**FRIENDS_ONLY)
     with pytest.raises(InvalidData, match="Nobody answered the friend question"):
         alone.collect(graph_for(alone), SeededBits(0), altered=nobody)

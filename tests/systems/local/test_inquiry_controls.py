@@ -47,7 +47,9 @@ def test_every_control_is_trained_repeats_and_no_control_beats_no_noise_by_much(
         assert np.array_equal(one, two)
         found[control.key] = float((one.argmax(axis=1) == graph.labels)[graph.split.test].mean())
     assert list(found) == KEYS
-    assert found["noise_free"] > max(found["majority"], found["dealt_answers"]) + 0.1
+    assert found["noise_free"] > found["majority"] + 0.1
+    if not system.public_features:  # which say nearly everything here
+        assert found["noise_free"] > found["dealt_answers"] + 0.1
     assert found["noise_free"] >= max(found.values()) - 0.05
 
 
