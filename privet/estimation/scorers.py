@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privet.errors import InvalidData
 from privet.release.asks.resemblance import as_integers
 
-__all__ = ["LinearScorer", "mean_scorer", "panel_scorer", "pilot_scorer", "unit_rows"]
+__all__ = ["LinearScorer", "check_every_class", "mean_scorer", "panel_scorer", "pilot_scorer", "unit_rows"]
 
 Array = NDArray[np.float64]
 
@@ -54,12 +54,7 @@ def panel_scorer(
         classes: The number of classes.
         seed: The seed of the choice of people, where a panel is so large that not all are needed.
     """
-    found = np.bincount(labels, minlength=classes)
-    if len(found) > classes or not found.all():
-        missing = ", ".join(map(str, np.flatnonzero(found == 0))) or "none"
-        raise InvalidData(
-            f"A panel needs people of every class; there is nobody of class {missing}. Take a larger one."
-        )
+    check_every_class(labels, classes, "A panel")
     order = np.random.default_rng(seed).permutation(len(labels))
     dual = features.shape[1] >= len(labels)
     kept = order[: _MOST if dual else None]
@@ -98,9 +93,8 @@ def pilot_scorer(estimate: Any, noise: Array, labels: NDArray[np.integer[Any]], 
         labels: The people's classes; every class must be among them.
         classes: The number of classes.
     """
+    check_every_class(labels, classes, "A pilot")
     counts = np.bincount(labels, minlength=classes)
-    if not counts.all():
-        raise InvalidData(f"A pilot needs people of every class; there is nobody of class {int(np.argmin(counts))}.")
     rows = np.asarray(estimate, dtype=np.float64)
     means = np.stack([rows[labels == number].mean(axis=0) for number in range(classes)])
     centred = rows - means[labels]
@@ -111,6 +105,20 @@ def pilot_scorer(estimate: Any, noise: Array, labels: NDArray[np.integer[Any]], 
     weights = inverse @ means.T
     offsets = -0.5 * np.einsum("cd,dc->c", means, weights) + np.log(counts / counts.sum())
     return LinearScorer(as_integers(np.vstack([weights, offsets])), unit_length=False)
+
+
+def check_every_class(labels: NDArray[np.integer[Any]], classes: int, who: str) -> None:
+    """Refuse people among whom a class is missing.
+
+    Args:
+        labels: Their classes.
+        classes: The number of classes.
+        who: The beginning of the sentence, such as "A panel".
+    """
+    missing = np.setdiff1d(np.arange(classes), labels)
+    if len(missing):
+        names = ", ".join(map(str, missing))
+        raise InvalidData(f"{who} needs people of every class; there is nobody of class {names}. Take a larger one.")
 
 
 def unit_rows(features: Any) -> sp.csr_array:

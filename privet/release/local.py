@@ -19,6 +19,7 @@ from privet.privacy import Guarantee, Unit, joint
 from privet.privacy.guarantee import sum_up
 from privet.privacy.ledger import LedgerLine
 from privet.release.answers import Answer, Answers
+from privet.release.asks import Ask
 from privet.release.private import PrivateData
 from privet.release.question import Question
 from privet.release.wire import WireForm
@@ -75,7 +76,7 @@ class LocalRelease:
         """
         by_unit: dict[str, list[Guarantee]] = {}
         for same in self._alternatives():
-            dearest = max((question.guarantee(bound) for question in same), key=lambda each: each.epsilon)
+            dearest = _dearest([question.guarantee(bound) for question in same])
             by_unit.setdefault(str(same[0].ask.unit), []).append(dearest)
         parts = [reduce(add, same) for same in by_unit.values()] or [Guarantee.local(Unit.FEATURES, 0.0)]
         whole = joint(*parts) if len(parts) > 1 else parts[0]
@@ -85,8 +86,7 @@ class LocalRelease:
         """Group the questions of which one is charged: of a person, or of a pair, only one is answered."""
         groups: list[list[Question]] = []
         for question in self.questions:
-            one_price = (*question.ask.instead_of, *question.ask.other_pairs_than)
-            rivals = [each for each in groups if each[0].name in one_price]
+            rivals = [same for same in groups if all(_exclusive(question.ask, each.ask) for each in same)]
             rivals[0].append(question) if rivals else groups.append([question])
         return groups
 
@@ -126,10 +126,11 @@ class LocalRelease:
             bits: The source of randomness.
             asked: The rows of ``private`` that are asked a question, by its name; everybody by default.
         """
-        parts = {}
-        self.check_once({} if asked is None else {name: private.users[rows] for name, rows in asked.items()})
+        parts, chosen = {}, asked or {}
+        users = {q.name: private.users[chosen[q.name]] if q.name in chosen else private.users for q in self.questions}
+        self.check_once(users)
         for question in self.questions:
-            rows = None if asked is None else asked.get(question.name)
+            rows = chosen.get(question.name)
             some = private if rows is None else private.take(rows)
             parts[question.name] = Answer(some.users, question.perturb(some, bits))
         return Answers(self, parts)
@@ -138,14 +139,13 @@ class LocalRelease:
         """Refuse to ask anybody, or about any pair, two questions of which one is charged, before anything is spent.
 
         Args:
-            users: The ids of the people who are asked each question; everybody where a question is not named.
+            users: The ids of the people who are asked each question.
         """
-        everybody = np.arange(self.population.num_nodes)
         for question in self.questions:
             for other in filter(self.asks, question.ask.other_pairs_than):
                 question.ask.check_beside(self.question(other).ask)
             for other in filter(self.asks, question.ask.instead_of):
-                twice = np.intersect1d(users.get(question.name, everybody), users.get(other, everybody))
+                twice = np.intersect1d(users[question.name], users[other])
                 if len(twice):
                     expected, found = f"for people who are not asked '{other}'", f"person {twice[0]}, asked twice"
                     raise InvalidData(f"question '{question.name}'", expected, found)
@@ -178,14 +178,31 @@ class LocalRelease:
     @classmethod
     def from_list(cls, document: Any, population: Population) -> LocalRelease:
         """Read what :meth:`to_list` wrote."""
-        if not isinstance(document, list | tuple):
-            raise InvalidData("questions", "a list", type(document).__name__)
+        if not isinstance(document, list | tuple) or not document:
+            found = "an empty one" if isinstance(document, list | tuple) else type(document).__name__
+            raise InvalidData("questions", "a list of at least one", found)
         return cls(tuple(Question.from_dict(each, population) for each in document), population)
 
 
+def _exclusive(one: Ask, other: Ask) -> bool:
+    """Tell whether nobody, or no pair, is in the answers to both."""
+    return any(a.name in (*b.instead_of, *b.other_pairs_than) for a, b in ((one, other), (other, one)))
+
+
+def _dearest(promises: list[Guarantee]) -> Guarantee:
+    """Return the promise that covers whichever of some questions is answered."""
+    prices = [each.relationship_epsilon for each in promises if each.relationship_epsilon is not None]
+    return replace(
+        max(promises, key=lambda each: each.epsilon),
+        delta=max(each.delta for each in promises),
+        unprotected=tuple(dict.fromkeys(text for each in promises for text in each.unprotected)),
+        relationship_epsilon=max(prices, default=None),
+    )
+
+
 def _declared(question: Question) -> dict[str, Any]:
-    """Return what a question declares; arrays that are drawn up later are no part of it."""
-    left_out = question.ask.attachments()
+    """Return what a question declares; arrays that are drawn up later, and their form, are no part of it."""
+    left_out = question.ask.drawn_up_later()
     return {k: v for k, v in question.to_dict().items() if v is not None and k not in left_out}
 
 

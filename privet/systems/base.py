@@ -163,7 +163,9 @@ class LocalSystem(ABC):
         known = {field.name for field in fields(cls)}
         decided: dict[str, Any] = {name: None for name in ("epsilon_labels", "epsilon_edges") if name in known}
         for question in release.questions:
-            parameters = question.ask.to_dict() | question.mechanism.parameters()
+            ask = question.ask
+            declared = {name: getattr(ask, name) for name in ask.parameters() if name not in ask.drawn_up_later()}
+            parameters = declared | question.mechanism.parameters()
             decided[question.ask.budget] = parameters.pop("epsilon")
             if question.name == Features.name and "mechanism" in known:
                 decided["mechanism"] = question.mechanism.name

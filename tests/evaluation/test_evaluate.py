@@ -15,14 +15,14 @@ from privet.systems import LPGNN, HeterPoisson, Solitude
 
 QUICK = LPGNN(hops=1, max_epochs=3)
 CENTRAL = HeterPoisson(noise_multiplier=2.0, batch_size=40, epochs=1.0, hidden_channels=8)
-KINDS = ["structure_only", "label_propagation", "features_only", "majority", "non_private", "ceiling"]
+KINDS = ["structure_only", "structure", "label_propagation", "features_only", "majority", "non_private", "ceiling"]
 
 
 @pytest.fixture(scope="module")
 def result(graph: Graph) -> Result:
     done: list[str] = []
     found = evaluate(QUICK, graph, 2, dataset="tiny", progress=done.append)
-    assert len(done) == figures_needed(QUICK, 2, True) == 14
+    assert len(done) == figures_needed(QUICK, 2, True) == 16
     return found
 
 
@@ -89,7 +89,7 @@ def test_what_the_store_has_is_not_measured_again(
     graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = evaluate(QUICK, graph, 2, store=Store(tmp_path))
-    assert len(list(tmp_path.iterdir())) == 14
+    assert len(list(tmp_path.iterdir())) == 16
     monkeypatch.setattr(LPGNN, "fit", lambda *_: pytest.fail("a finished figure was computed again"))
     again = evaluate(QUICK, graph, 2, store=Store(tmp_path))
     assert replace(again, peak_rss_mb=None) == replace(first, peak_rss_mb=None)

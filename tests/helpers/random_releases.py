@@ -15,7 +15,9 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import MECHANISMS, AdjacencyResponse, Mechanism
 from privet.release import ASKS, Ask, LocalRelease, PrivateData, Question
 from privet.release.asks.friends import Friends
+from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.neighbours import Neighbours
+from privet.release.asks.resemblance import Resemblance
 
 NODES = 9
 POPULATIONS = {
@@ -48,11 +50,17 @@ def fitting(ask: Ask, population: Population, epsilon: float = 1.0) -> Iterator[
             continue
 
 
-def ready(ask: Ask) -> Ask:
-    """An ask with the public tables that it needs, if any."""
-    if not isinstance(ask, Friends):
-        return ask
-    return ask.attach(table=np.arange(NODES) % 3 - 1, ranks=np.arange(NODES) % 4)
+def ready(ask: Ask, population: Population = POPULATIONS["numeric"]) -> Ask:
+    """An ask with the public tables that it needs, if any; the two rounds of the friend question go together."""
+    people = np.arange(NODES)
+    if isinstance(ask, FriendsAgain):
+        return ask.attach(table=np.where(people % 2, -1, people % 3 - 1), ranks=np.where(people % 2, 0, people % 4))
+    if isinstance(ask, Friends):
+        return ask.attach(table=np.where(people % 2, people % 3 - 1, -1), ranks=people % 4)
+    if isinstance(ask, Resemblance):
+        weights = np.random.default_rng(0).integers(-9, 10, (population.dimension + 1, population.classes))
+        return ask.attach(scorer=weights.astype(np.int32), offers=np.tile([0, 1], (NODES, 1)))
+    return ask
 
 
 def declared(kind: type[Mechanism], population: Population, epsilon: float) -> Mechanism:
@@ -64,11 +72,12 @@ def declared(kind: type[Mechanism], population: Population, epsilon: float) -> M
 
 @st.composite
 def releases(draw: st.DrawFn, *, extra_lists: bool = True) -> LocalRelease:
-    """A release with one to six questions in any order."""
+    """A release with one or more questions in any order, of which everybody can be asked each."""
     population = draw(st.sampled_from(list(POPULATIONS.values())))
     epsilon = draw(st.floats(0.5, 4.0))
-    asks = [ready(kind()) for kind in ASKS.values()] + ([Followers(), Mentions()] if extra_lists else [])
+    asks = [ready(kind(), population) for kind in ASKS.values()] + ([Followers(), Mentions()] if extra_lists else [])
     chosen = draw(st.lists(st.sampled_from(asks), min_size=1, unique=True))
+    chosen = [ask for ask in chosen if not any(other.name in ask.instead_of for other in chosen)]
     questions = [draw(st.sampled_from(list(fitting(ask, population, epsilon)))) for ask in chosen]
     if draw(st.booleans()):
         questions = [

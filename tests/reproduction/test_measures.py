@@ -14,7 +14,7 @@ SYSTEM = LPGNN(hops=1, max_epochs=5)
 
 def test_a_systems_columns_are_itself_and_its_controls(graph: Graph) -> None:
     keys = [column.key for column in ACCURACY.columns(SYSTEM)]
-    assert keys == [OWN, "structure_only", "label_propagation", "features_only", "majority", "non_private"]
+    assert keys == [OWN, "structure_only", "structure", "label_propagation", "features_only", "majority", "non_private"]
     more = classification("more", "accuracy (%)", accuracy, Control("again", "again", "the same again", simulate))
     own, *_, again = more.columns(SYSTEM)
     assert own.measure(SYSTEM, graph, 0) == again.measure(SYSTEM, graph, 0)

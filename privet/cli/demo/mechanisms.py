@@ -17,9 +17,11 @@ from privet.auditing import audit
 from privet.data import Graph, group_columns
 from privet.data.population import Population
 from privet.errors import PrivetError
-from privet.mechanisms import MECHANISMS, Mechanism, SeededBits
+from privet.mechanisms import MECHANISMS, Mechanism, OfferedResponse, SeededBits
 from privet.mechanisms.core.shapes import ListShape
-from privet.release import ASKS, PrivateData
+from privet.release import ASKS, Ask, PrivateData
+from privet.release.asks.friends import Friends
+from privet.release.asks.resemblance import Resemblance
 
 __all__ = ["show_broken_claims", "show_mechanisms"]
 
@@ -86,13 +88,26 @@ def _cases(graph: Graph) -> Iterator[tuple[Mechanism, Mechanism, Any, tuple[int,
         for view in (graph, group_columns(graph, 1)):
             try:
                 mechanism = kind.declare(view, epsilon=epsilon, **declared)
-                ask = next(each() for each in ASKS.values() if _suits(each(), mechanism))
+                ask = next(_ready(each(), view) for each in ASKS.values() if _suits(each(), mechanism))
             except (PrivetError, StopIteration):
                 continue
             facts = Population.of(view)
-            sizes = (facts.classes,) if ask.name == "label" else () if view is graph else facts.categories
+            offered = (mechanism.most,) if isinstance(mechanism, OfferedResponse) else None
+            sizes = offered or ((facts.classes,) if ask.name == "label" else () if view is graph else facts.categories)
             yield mechanism, small, ask.apply(PrivateData.of(view), mechanism), sizes
             break
+
+
+def _ready(ask: Ask, graph: Graph) -> Ask:
+    """Attach what the server would publish: here any classes, and a scorer that prefers some class by each feature."""
+    facts = Population.of(graph)
+    people, classes = np.arange(facts.num_nodes), np.arange(facts.classes)
+    if isinstance(ask, Friends):
+        return ask.attach(table=people % facts.classes, ranks=people)
+    if isinstance(ask, Resemblance):
+        prefers = np.arange(facts.dimension + 1)[:, None] % facts.classes == classes
+        return ask.attach(scorer=prefers.astype(np.int32), offers=np.tile(classes, (len(people), 1)))
+    return ask
 
 
 def _suits(ask: Any, mechanism: Mechanism) -> bool:

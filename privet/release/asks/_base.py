@@ -19,7 +19,7 @@ from privet.privacy import Unit
 if TYPE_CHECKING:
     from privet.release.private import PrivateData
 
-__all__ = ["ATTACHED", "Ask", "digest"]
+__all__ = ["ATTACHED", "DRAWN_UP", "Ask", "digest"]
 
 
 ATTACHED: Mapping[str, Any] = {"attached": True}
@@ -29,6 +29,9 @@ Declare it as ``field(default=None, compare=False, repr=False, metadata=ATTACHED
 of an array that is elsewhere (a manifest names digests only), or None as long as the array is not drawn up. Asks are
 equal if their other fields are; digests tell arrays apart.
 """
+
+DRAWN_UP: Mapping[str, Any] = {"drawn_up": True}
+"""The metadata of a small field that belongs to attached arrays, and is decided with them."""
 
 
 def digest(array: NDArray[Any]) -> str:
@@ -75,6 +78,11 @@ class Ask(ABC):
     def attachments(cls) -> tuple[str, ...]:
         """Return the names of the parameters that are large public arrays."""
         return tuple(each.name for each in fields(cls) if each.metadata.get("attached"))
+
+    @classmethod
+    def drawn_up_later(cls) -> tuple[str, ...]:
+        """Return the names of the parameters that earlier rounds may decide, which a promise does not depend on."""
+        return tuple(each.name for each in fields(cls) if each.metadata.keys() & {"attached", "drawn_up"})
 
     def attachment(self, name: str) -> NDArray[Any]:
         """Return an attached array; it is an error if it is not here."""

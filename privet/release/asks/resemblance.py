@@ -13,7 +13,7 @@ from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Mechanism, OfferedResponse
 from privet.privacy import Unit
-from privet.release.asks._base import ATTACHED, Ask
+from privet.release.asks._base import ATTACHED, DRAWN_UP, Ask
 from privet.release.asks.features import Features
 from privet.release.private import PrivateData
 
@@ -68,7 +68,7 @@ class Resemblance(Ask):
     instead_of = (Features.name,)
     scorer: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
     offers: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
-    unit_length: bool = True
+    unit_length: bool = field(default=True, metadata=DRAWN_UP)
 
     def __post_init__(self) -> None:
         if isinstance(self.scorer, np.ndarray) and (

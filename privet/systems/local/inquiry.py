@@ -28,12 +28,13 @@ from privet.estimation.friends import friend_posterior, second_round
 from privet.estimation.neighbour_evidence import SOURCES, neighbour_evidence
 from privet.estimation.prior import calibrated, structural_prior
 from privet.estimation.resemblance import AnswerModel, KnownAccuracy, SeenScores, best_offers, evidence
-from privet.estimation.scorers import LinearScorer, mean_scorer, panel_scorer, pilot_scorer
+from privet.estimation.scorers import LinearScorer, check_every_class, mean_scorer, panel_scorer, pilot_scorer
 from privet.estimation.shared_weights import SharedWeights
 from privet.mechanisms import Bits, Counts, MultiBit, OfferedResponse, RandomizedResponse
 from privet.privacy.ledger import LedgerLine
 from privet.release import Answers, LocalRelease, PrivateData, Question
 from privet.release.asks import Ask
+from privet.release.asks._base import digest
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends, ranks_of
 from privet.release.asks.friends_again import FriendsAgain
@@ -157,8 +158,8 @@ class Inquiry(LocalSystem):
         return tuple(shown)
 
     def settings(self) -> dict[str, Any]:
-        """Return the hyper-parameters as plain values; a given scorer is public, but too large to be listed."""
-        plain = super().settings() | {"scorer": None if self.scorer is None else "given"}
+        """Return the hyper-parameters as plain values; a given scorer is too large to be listed, and named instead."""
+        plain = super().settings() | {"scorer": None if self.scorer is None else _named(self.scorer)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
     def lines(self, public: Any) -> tuple[LedgerLine, ...]:
@@ -227,7 +228,17 @@ class Inquiry(LocalSystem):
         if self.class_sums is not None:
             noise = class_sums_release(self.class_sums, graph.num_nodes)
             sums = ClassSums.of(graph, release.population.classes, noise, bits)
-        return Inquired(public_view(graph, release), nothing, shown=shown, sums=sums)
+        opened = Inquired(public_view(graph, release), nothing, shown=shown, sums=sums)
+        self._check_scorer(opened)
+        return opened
+
+    def _check_scorer(self, opened: Inquired) -> None:
+        """Find out before anybody spends anything that there will be no scorer."""
+        if self.pilot is None and self.epsilon_features is not None:
+            self._scorer(opened)
+        elif self.pilot is not None and self.epsilon_labels is None:
+            labels, classes = opened.seen_labels(), opened.schema.classes
+            check_every_class(labels[self._drawn(opened.public, self.pilot, salt=1)], classes, "A pilot")
 
     def _panel(self, graph: Graph) -> NDArray[np.int64]:
         """Return the people of the panel: the given ones, or a share of all, drawn among labelled training nodes."""
@@ -346,9 +357,13 @@ class Inquiry(LocalSystem):
     def _friend_prior(self, collected: Inquired, name: str, before: Array | None) -> Array:
         """Return what a round of the friend question adds to what was known before it."""
         question, answer = collected.release.question(name), collected.answers[name]
+        if not len(answer):
+            if before is None:
+                raise InvalidData("Nobody answered the friend question, so there is nothing to learn from.")
+            return before
         found = friend_posterior(
             answer.users,
-            answer.reports.symbols,
+            question.mechanism.validate(answer.reports).symbols,
             question.ask.attachment("table"),
             question.ask.attachment("ranks"),
             cast(Counts, question.mechanism),
@@ -453,6 +468,13 @@ def _labelled_others(collected: Inquired, seen: NDArray[np.int64]) -> NDArray[np
     """Return the labelled people who show nothing: they weigh what the panel shows if nobody answers."""
     shown = np.zeros(0, dtype=np.int64) if collected.shown is None else collected.shown.users
     return np.setdiff1d(np.flatnonzero(seen >= 0), shown)
+
+
+def _named(scorer: Any) -> str:
+    """Return a name by which stored figures of different scorers are told apart: of a function, that of its code."""
+    if callable(scorer):
+        return f"function {getattr(scorer, '__module__', '')}.{getattr(scorer, '__qualname__', type(scorer).__name__)}"
+    return digest(np.asarray(scorer))
 
 
 def _given(scorer: Any, population: Population) -> LinearScorer:

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from privet.data import Graph, social_graph, split_nodes
+from privet.estimation.scorers import unit_rows
+from privet.mechanisms import SeededBits
+from privet.systems.collected import labelled
+from privet.systems.local._inquiry_rounds import ClassSums, Shown, central_line, class_sums_release
+from privet.systems.local.inquiry import Inquiry
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    graph = social_graph(200, classes=3, average_degree=8, features=10, seed=0)
+    return graph.replace(split=split_nodes(graph, 0.5, 0.25, seed=0))
+
+
+def test_what_people_show_is_theirs_and_a_copy(graph: Graph) -> None:
+    users = np.array([3, 8, 11])
+    shown = Shown.of(graph, users, classes=True)
+    assert np.array_equal(shown.features.toarray(), graph.features.toarray()[users])
+    assert np.array_equal(shown.labels, graph.labels[users])
+    everybody = Shown.of(graph, np.arange(200), classes=False)
+    assert (everybody.labels == -1).all()
+    for each in (shown, everybody):
+        assert not any(
+            np.shares_memory(getattr(each.features, name), getattr(graph.features, name))
+            for name in ("data", "indices", "indptr")
+        )
+
+
+def test_class_sums_are_those_of_labelled_people_and_noise(graph: Graph) -> None:
+    release = class_sums_release(2.0, 200)
+    people = np.flatnonzero(labelled(graph))
+    exact = np.zeros((3, 10))
+    np.add.at(exact, graph.labels[people], unit_rows(graph.features[people]).toarray())
+    errors = []
+    for seed in range(40):
+        found = ClassSums.of(graph, 3, release, SeededBits(seed))
+        errors.append(found.sums - exact)
+        assert found.counts.tolist() == np.bincount(graph.labels[people], minlength=3).tolist()
+    assert np.std(errors) == pytest.approx(release.noise_multiplier, rel=0.1)
+    assert abs(np.mean(errors)) < 4 * release.noise_multiplier / np.sqrt(40 * 30)
+
+
+def test_one_person_moves_one_sum_by_a_vector_of_length_one_at_most(graph: Graph) -> None:
+    """The same noise with and without a person: the difference is what the promise must cover."""
+    person = int(np.flatnonzero(labelled(graph))[0])
+    scaled = sp.csr_array(graph.features * 1.0)
+    scaled.data[scaled.indptr[person] : scaled.indptr[person + 1]] *= 1.0
+    gone = sp.csr_array(scaled.copy())
+    gone.data[gone.indptr[person] : gone.indptr[person + 1]] = 0
+    release = class_sums_release(2.0, 200)
+    with_, without = (
+        ClassSums.of(graph.replace(features=each), 3, release, SeededBits(0)).sums for each in (scaled, gone)
+    )
+    moved = with_ - without
+    assert np.flatnonzero(np.abs(moved).max(axis=1) > 1e-6).tolist() == [graph.labels[person]]
+    assert np.linalg.norm(moved) <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+def test_the_noise_of_class_sums_is_calibrated(epsilon: float) -> None:
+    line = central_line(class_sums_release(epsilon, 1000))
+    assert epsilon * 0.999 < line.epsilon <= epsilon
+    assert line.unit == "node"
+    assert 0 < line.delta < 1e-3
+
+
+def test_what_was_learned_is_learned_once_and_stays_through_rounds(graph: Graph) -> None:
+    system, counted = Inquiry(seed=0, panel=0.3), Counter[str]()
+    collected = system._opened(graph, SeededBits(0))
+
+    def compute() -> int:
+        counted["computed"] += 1
+        return 7
+
+    assert collected.once("something", compute) == collected.once("something", compute) == 7
+    assert counted["computed"] == 1
+    later = system.collect(graph, SeededBits(0))
+    assert "something" not in later.learned  # another collection has nothing of this one
+    assert {"scorer", "prior"} <= later.learned.keys()
+
+
+def test_shown_classes_are_seen_beside_reported_ones(graph: Graph) -> None:
+    system = Inquiry(seed=0, panel=0.3, epsilon_labels=0.1)
+    collected = system.collect(graph, SeededBits(0))
+    users = collected.shown.users
+    seen = collected.seen_labels()
+    assert np.array_equal(seen[users], graph.labels[users])
+    assert not np.intersect1d(collected.answers["label"].users, users).size  # they show it, and are not asked
+    others = np.setdiff1d(np.flatnonzero(labelled(graph)), users)
+    assert (seen[others] != graph.labels[others]).any()
+    assert (seen[graph.split.test] == -1).all()
