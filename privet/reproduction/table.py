@@ -13,13 +13,13 @@ from privet.privacy import Guarantee
 
 __all__ = ["Table", "TableCell"]
 
-_PLAIN = ("dataset", "condition", "paper", "paper_std", "panel", "series", "at", "tick")
-_TEXTS = ("title", "statement", "remark", "task", "metric", "axis", "seeds", "quick", "version")
+_PLAIN = ("dataset", "condition", "paper", "paper_std", "panel", "series", "at", "tick", "references")
+_TEXTS = ("title", "statement", "remark", "task", "metric", "axis", "seeds", "quick", "printed", "version")
 
 
 @dataclass(frozen=True)
 class TableCell:
-    """One measured cell; the fields up to ``tick`` are those of :class:`~privet.reproduction.cells.Cell`.
+    """One measured cell; the fields up to ``references`` are those of :class:`~privet.reproduction.cells.Cell`.
 
     Attributes:
         measured: Our figures; None where the dataset cannot be had.
@@ -35,6 +35,7 @@ class TableCell:
     series: str
     at: float | None
     tick: str
+    references: Mapping[str, float] = field(default_factory=dict)
     measured: Figures | None = None
     controls: Mapping[str, Figures] = field(default_factory=dict)
     guarantee: Guarantee | None = None
@@ -83,6 +84,7 @@ class Table(Document):
         axis: The name of a plot's horizontal axis.
         seeds: The number of seeds.
         quick: Whether the figures only show that the program works.
+        printed: The name of the column of published figures.
         percent: Whether figures are in per cent.
         cells: The cells.
         version: The version of privet.
@@ -97,6 +99,7 @@ class Table(Document):
     axis: str
     seeds: int
     quick: bool
+    printed: str
     percent: bool
     cells: tuple[TableCell, ...]
     version: str

@@ -344,6 +344,8 @@ class Inquiry(LocalSystem):
     def _friend_prior(self, collected: Inquired, name: str, before: Array | None) -> Array:
         """Return what a round of the friend question adds to what was known before it."""
         question, answer = collected.release.question(name), collected.answers[name]
+        if before is not None and not len(answer):
+            return before
         found = friend_posterior(
             answer.users,
             answer.reports.symbols,
