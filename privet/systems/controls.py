@@ -283,7 +283,7 @@ def _without_noise(system: Any, graph: Graph, seed: int) -> Fitted:
 
 def _any_feature_budget(system: LocalSystem) -> LocalSystem:
     """Reports without information are the same noise at every budget, up to its scale."""
-    return replace(system, epsilon_features=1.0)
+    return system if system.epsilon_features is None else replace(system, epsilon_features=1.0)
 
 
 def _any_feature_budget_with_public_labels(system: LocalSystem) -> LocalSystem:

@@ -23,6 +23,8 @@ def print_result(result: Result) -> None:
     console.print(table)
     if result.verdict:
         console.print(result.verdict)
+    if result.asked is not None:
+        console.print(f"{100 * result.asked:.0f} % of people were asked.")
     if "reported_pairs" in result.facts:
         pairs, noise = (result.facts[name] for name in ("reported_pairs", "expected_noise"))
         noise = min(noise, pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,10 +17,24 @@ from privet.mechanisms.primitives.noise import noisy_sum
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
 from privet.privacy.ledger import LedgerLine
 from privet.release import Answers
+from privet.release.asks.features import Features
+from privet.release.asks.friends import Friends
+from privet.release.asks.friends_again import FriendsAgain
+from privet.release.asks.label import Label
+from privet.release.asks.resemblance import Resemblance
 from privet.release.central import CentralRelease
 from privet.systems.collected import Collected, labelled
 
-__all__ = ["ClassSums", "Inquired", "Shown", "class_sums_release"]
+__all__ = ["ClassSums", "Inquired", "Shown", "central_line", "class_sums_release", "who_was_asked"]
+
+_ASKED = {
+    Label.name: "labels",
+    Features.name: "pilot",
+    Friends.name: "counted",
+    FriendsAgain.name: "counted_again",
+    Resemblance.name: "",
+}
+"""The fact about each question; the feature question has one for each number of options."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +98,36 @@ def central_line(release: CentralRelease) -> LedgerLine:
         raise AssertionError("class sums without noise")
     how = "a trusted aggregator adds up the features of labelled people of each class, and random noise to the sums"
     return LedgerLine.of("class sums (central)", "gaussian noise on sums of unit-length features", promise, how)
+
+
+def who_was_asked(collected: Inquired) -> dict[str, float]:
+    """Return shares of all people, by what they were asked.
+
+    Returns:
+        ``asked``: who answered anything at all; ``panel`` and ``pilot``: who showed features or reported a noisy
+        vector; ``asked_2``, ``asked_3``, ...: who was offered so many classes; ``counted`` and ``counted_again``: who
+        counted friends in the first or the second round; ``labels``: who reported a class; ``calibrators``: people
+        of known class who answered a question about features or friends. Groups without anybody are left out, but
+        for ``asked``.
+    """
+    answers, known = collected.answers, collected.seen_labels() >= 0
+    people: dict[str, int] = {"panel": 0 if collected.shown is None else int((collected.shown.labels >= 0).sum())}
+    calibrating = np.zeros(collected.num_nodes, dtype=np.bool_)
+    for name, key in _ASKED.items():
+        answer = collected.answer(name)
+        if answer is None:
+            continue
+        if key:
+            people[key] = len(answer)
+        else:
+            ask = cast(Resemblance, collected.release.question(name).ask)
+            sizes = np.bincount(ask.options()[answer.users])
+            people |= {f"asked_{options}": int(size) for options, size in enumerate(sizes)}
+        if name not in (Features.name, Label.name):
+            calibrating[answer.users] = True
+    people["calibrators"] = int((calibrating & known).sum())
+    shares = {name: size / collected.num_nodes for name, size in people.items() if size}
+    return {"asked": len(answers.users) / collected.num_nodes} | shares
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,7 @@ from privet.mechanisms import Bits, Counts, MultiBit, OfferedResponse, Randomize
 from privet.privacy.ledger import LedgerLine
 from privet.release import Answers, LocalRelease, PrivateData, Question
 from privet.release.asks import Ask
+from privet.release.asks._base import digest
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends, ranks_of
 from privet.release.asks.friends_again import FriendsAgain
@@ -43,7 +44,7 @@ from privet.systems.base import LocalSystem
 from privet.systems.collected import Collected, labelled, public_view
 from privet.systems.controls import Control
 from privet.systems.fitted import Fitted
-from privet.systems.local._inquiry_rounds import ClassSums, Inquired, Shown, central_line, class_sums_release
+from privet.systems.local._inquiry_rounds import ClassSums, Inquired, Shown, central_line, class_sums_release, who_was_asked
 
 __all__ = ["Inquiry"]
 
@@ -157,7 +158,7 @@ class Inquiry(LocalSystem):
 
     def settings(self) -> dict[str, Any]:
         """Return the hyper-parameters as plain values; a given scorer is public, but too large to be listed."""
-        plain = super().settings() | {"scorer": None if self.scorer is None else "given"}
+        plain = super().settings() | {"scorer": _named(self.scorer)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
     def lines(self, public: Any) -> tuple[LedgerLine, ...]:
@@ -390,7 +391,7 @@ class Inquiry(LocalSystem):
         logits, facts = prior, dict[str, float]()
         if collected.answer(Resemblance.name) is not None:
             logits, facts = self._with_answers(collected, prior, seen)
-        facts["asked"] = len(collected.answers.users) / collected.num_nodes
+        facts |= who_was_asked(collected)
         probabilities = softmax(logits, axis=1).astype(np.float32)
         score = float((probabilities[held].argmax(axis=1) == seen[held]).mean())
         return self.fitted(collected, probabilities, validation_score=score, facts=facts)
@@ -443,6 +444,11 @@ def _labelled_others(collected: Inquired, seen: NDArray[np.int64]) -> NDArray[np
     """Return the labelled people who show nothing: they weigh what the panel shows if nobody answers."""
     shown = np.zeros(0, dtype=np.int64) if collected.shown is None else collected.shown.users
     return np.setdiff1d(np.flatnonzero(seen >= 0), shown)
+
+
+def _named(scorer: Any) -> str | None:
+    """Return a short name for a scorer; matrices are told apart by their digests."""
+    return None if scorer is None else "a function" if callable(scorer) else digest(np.asarray(scorer))
 
 
 def _given(scorer: Any, population: Population) -> LinearScorer:
