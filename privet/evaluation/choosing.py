@@ -36,7 +36,7 @@ def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: 
 def _typed(field: Field[Any], value: Any, system: str) -> Any:
     """The value as its field wants it; ``none`` is None where that is allowed."""
     allowed = {part.strip() for part in str(field.type).split("|")}
-    if value is None or (value == "none" and "None" in allowed):
+    if value is None or (isinstance(value, str) and value == "none" and allowed & {"None", "Any"}):
         return None
     if "Any" in allowed:
         if isinstance(value, str):

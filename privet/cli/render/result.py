@@ -29,6 +29,9 @@ def print_result(result: Result) -> None:
         pairs, noise = (result.facts[name] for name in ("reported_pairs", "expected_noise"))
         noise = min(noise, pairs)
         console.print(f"Of {pairs:,.0f} reported edges about {noise:,.0f} are noise ({noise / max(pairs, 1):.0%}).")
+    if not guarantee.epsilon:
+        console.print(f"Nothing private was collected. Not protected: {'; '.join(guarantee.unprotected)}.")
+        return
     published = guarantee.published_epsilon
     console.print(
         f"Protected: {guarantee.unit} ({guarantee.model} model), true epsilon at most {at_most(guarantee.epsilon)}"
