@@ -8,6 +8,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from privet.data import Graph
+from privet.evaluation.cache import Store
 from privet.evaluation.evaluate import evaluate, figures_needed
 from privet.evaluation.results import Result
 from privet.systems import SYSTEMS
@@ -19,7 +20,7 @@ __all__ = ["show_systems"]
 def show_systems(console: Console, graph: Graph, seeds: int) -> list[Result]:
     """Measure all of them, print two tables, and return the results."""
     cases = [(kind(**settings), view) for name, kind in SYSTEMS.items() for settings, view in demonstrated(name, graph)]
-    results = []
+    results, store = [], Store(None)  # controls that systems share are measured once
     with Progress(console=console, transient=True) as progress:
         bar = progress.add_task("training", total=sum(figures_needed(system, seeds, True) for system, _ in cases))
         for system, view in cases:
@@ -29,6 +30,7 @@ def show_systems(console: Console, graph: Graph, seeds: int) -> list[Result]:
                     view,
                     seeds,
                     dataset="a synthetic society",
+                    store=store,
                     progress=lambda text: progress.update(bar, advance=1, description=f"training {text}"),
                 )
             )
