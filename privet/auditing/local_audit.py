@@ -10,10 +10,13 @@ from privet.auditing.claims import ClaimAudit, audit_claim
 from privet.auditing.parameters import check_known, mechanism_from
 from privet.auditing.system_account import local_release
 from privet.errors import InvalidData, PrivetError
+from privet.mechanisms import Mechanism
 from privet.systems import LocalSystem
 
 __all__ = ["LocalAudit", "audit_local"]
 
+_FEW_PEOPLE = {"dimension": 2, "classes": 4, "num_nodes": 6}
+_FEW_REPORTS = 1000
 _BUDGETS = ("epsilon_features", "epsilon_edges", "epsilon_labels")
 
 
@@ -53,16 +56,18 @@ def audit_local(kind: type[LocalSystem], claim: str = "own", **parameters: Any) 
     """
     check_known(kind.name, parameters, [field.name for field in fields(kind)])
     system = kind(**_with_budgets(kind, parameters))
-    release = local_release(system, dimension=4)
+    release = local_release(system, **_FEW_PEOPLE)
     if not release.questions:
         raise InvalidData(f"{kind.name} asks nobody for anything, so there is nothing to audit.")
-    audits = {}
-    for question in release.questions:
-        mechanism = question.mechanism
-        budget = {name: value for name, value in mechanism.parameters().items() if name.startswith("epsilon")}
-        small = mechanism_from(type(mechanism), budget, small=True)
-        audits[question.name] = audit_claim(small, claim)
-    return LocalAudit(kind.name, audits)
+    return LocalAudit(kind.name, {each.name: audit_claim(_small(each.mechanism), claim) for each in release.questions})
+
+
+def _small(mechanism: Mechanism) -> Mechanism:
+    """The mechanism itself if its reports are few, else one of the same budget whose reports can be listed."""
+    if mechanism.num_reports <= _FEW_REPORTS:
+        return mechanism
+    names = [field.name for field in fields(mechanism) if field.name.startswith("epsilon")]
+    return mechanism_from(type(mechanism), {name: getattr(mechanism, name) for name in names}, small=True)
 
 
 def _with_budgets(kind: type[LocalSystem], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ SYSTEM = LPGNN(hops=1, max_epochs=5)
 
 def test_a_systems_columns_are_itself_and_its_controls(graph: Graph) -> None:
     keys = [column.key for column in ACCURACY.columns(SYSTEM)]
-    assert keys == [OWN, "structure_only", "label_propagation", "features_only", "majority", "non_private"]
+    assert keys == [OWN, "structure_only", "structure", "label_propagation", "features_only", "majority", "non_private"]
     more = classification("more", "accuracy (%)", accuracy, Control("again", "again", "the same again", simulate))
     own, *_, again = more.columns(SYSTEM)
     assert own.measure(SYSTEM, graph, 0) == again.measure(SYSTEM, graph, 0)
@@ -24,6 +24,8 @@ def test_fewer_labels_are_worse(graph: Graph) -> None:
     column = next(each for each in ACCURACY.columns(SYSTEM) if each.key == "label_propagation")
     few, many = (column.measure(SYSTEM, graph, 3, label_rate=rate) for rate in (0.02, 0.5))
     assert few < many
+    fewer, more = (column.measure(SYSTEM, graph, 3, split=split) for split in ([0.02, 0.1], [0.5, 0.25]))
+    assert fewer < more
 
 
 def test_kinds_become_columns(graph: Graph) -> None:

@@ -27,7 +27,7 @@ def test_a_table_is_measured_once_and_then_read(
 ) -> None:
     done: list[str] = []
     first = run_table(table, None, 2, Store(tmp_path), progress=done.append)
-    assert len(done) == figures_needed(table, 2) == 2 * 2 * 6
+    assert len(done) == figures_needed(table, 2) == 2 * 2 * 7
     cells = first.cells
     assert cells[0].guarantee.epsilon == 1.0
     assert cells[1].measured.mean < 99.9
@@ -52,9 +52,22 @@ def test_an_interrupted_table_goes_on(table: PublishedTable, tmp_path: Path, mon
     with pytest.raises(KeyboardInterrupt):
         run_table(table, None, 1, Store(tmp_path))
     run_table(table, None, 1, Store(tmp_path))
-    # Of each budget its own and the features' figure; four controls do not depend on the budget.
-    assert len(list(tmp_path.iterdir())) == 2 * 2 + 4
+    # Of each budget its own and the features' figure; five controls do not depend on the budget.
+    assert len(list(tmp_path.iterdir())) == 2 * 2 + 5
     assert len(calls) == 1 + 2 + 2  # trainings of the system: one was interrupted, two share no budget
+
+
+def test_a_cell_may_be_of_another_system_and_have_references(dataset: Path, tmp_path: Path) -> None:
+    cells = (
+        Cell(str(dataset), "ours", {"panel": 0.3}, 90.0, references={"raw (paper)": 95.0}),
+        Cell(str(dataset), "theirs", {"hops": 1, "max_epochs": 3}, None, system="lpgnn", controls=False),
+    )
+    table = PublishedTable("t", "T", "inquiry", cells, beside=("structure", "panel_only"), printed="prototype")
+    found = run_table(table, None, 1, Store(tmp_path))
+    assert found.printed == "prototype"
+    assert [list(cell.controls) for cell in found.cells] == [["structure", "panel_only"], []]
+    assert [dict(cell.references) for cell in found.cells] == [{"raw (paper)": 95.0}, {}]
+    assert len(list(tmp_path.iterdir())) == 3 + 1
 
 
 def test_controls_that_do_not_depend_on_a_setting_are_measured_once(dataset: Path, tmp_path: Path) -> None:

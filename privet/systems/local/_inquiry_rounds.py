@@ -27,15 +27,6 @@ from privet.systems.collected import Collected, labelled
 
 __all__ = ["ClassSums", "Inquired", "Shown", "central_line", "class_sums_release", "who_was_asked"]
 
-_ASKED = {
-    Label.name: "labels",
-    Features.name: "pilot",
-    Friends.name: "counted",
-    FriendsAgain.name: "counted_again",
-    Resemblance.name: "",
-}
-"""The fact about each question; the feature question has one for each number of options."""
-
 
 @dataclass(frozen=True, eq=False)
 class Shown:
@@ -105,29 +96,33 @@ def who_was_asked(collected: Inquired) -> dict[str, float]:
 
     Returns:
         ``asked``: who answered anything at all; ``panel`` and ``pilot``: who showed features or reported a noisy
-        vector; ``asked_2``, ``asked_3``, ...: who was offered so many classes; ``counted`` and ``counted_again``: who
-        counted friends in the first or the second round; ``labels``: who reported a class; ``calibrators``: people
+        vector; ``asked_2``, ``asked_3``, ...: who was offered so many classes; ``counted_once`` and
+        ``counted_twice``: who counted friends in one round or in two; ``labels``: who reported a class; ``calibrators``: people
         of known class who answered a question about features or friends. Groups without anybody are left out, but
         for ``asked``.
     """
     answers, known = collected.answers, collected.seen_labels() >= 0
     people: dict[str, int] = {"panel": 0 if collected.shown is None else int((collected.shown.labels >= 0).sum())}
-    calibrating = np.zeros(collected.num_nodes, dtype=np.bool_)
-    for name, key in _ASKED.items():
-        answer = collected.answer(name)
-        if answer is None:
-            continue
-        if key:
-            people[key] = len(answer)
-        else:
-            ask = cast(Resemblance, collected.release.question(name).ask)
-            sizes = np.bincount(ask.options()[answer.users])
-            people |= {f"asked_{options}": int(size) for options, size in enumerate(sizes)}
-        if name not in (Features.name, Label.name):
-            calibrating[answer.users] = True
+    counted = np.zeros(collected.num_nodes, dtype=np.int64)
+    for name in (Friends.name, FriendsAgain.name):
+        counted[_users(collected, name)] += 1
+    offered = _users(collected, Resemblance.name)
+    if len(offered):
+        ask = cast(Resemblance, collected.release.question(Resemblance.name).ask)
+        sizes = np.bincount(ask.options()[offered])
+        people |= {f"asked_{options}": int(size) for options, size in enumerate(sizes)}
+    people |= {"counted_once": int((counted == 1).sum()), "counted_twice": int((counted == 2).sum())}
+    people |= {"pilot": len(_users(collected, Features.name)), "labels": len(_users(collected, Label.name))}
+    calibrating = counted > 0
+    calibrating[offered] = True
     people["calibrators"] = int((calibrating & known).sum())
     shares = {name: size / collected.num_nodes for name, size in people.items() if size}
     return {"asked": len(answers.users) / collected.num_nodes} | shares
+
+
+def _users(collected: Inquired, question: str) -> NDArray[np.int64]:
+    answer = collected.answer(question)
+    return np.zeros(0, dtype=np.int64) if answer is None else answer.users
 
 
 @dataclass(frozen=True, eq=False)
