@@ -65,7 +65,9 @@ def advise(plan: StudyPlan, done: Callable[[], None] = lambda: None) -> Advice:
     rows = {part: trial.once(each) + (modest if part == "features" else []) for part, each in options.items()}
     rivals = {part: max(each, key=_mean) for part, each in rows.items()}
     compete = {part: [row.candidate] * len(places) for part, row in rivals.items()}
-    ours, *others = trial.often([[champions[world.signal].candidate for world in places], *compete.values()], plan.seeds)
+    ours, *others = trial.often(
+        [[champions[world.signal].candidate for world in places], *compete.values()], plan.seeds
+    )
     theirs = dict(zip(rivals, others, strict=True))
     found = {part: compared(places, ours, theirs[part], plan.worth) for part in rivals}
     together = {part: pooled(ours, theirs[part]) for part in rivals}

@@ -43,7 +43,11 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "pilot": (float, "Inquiry's scorer from a pilot: share of people who send a noisy vector (default: none)."),
     "class_sums": (float, "Inquiry's scorer from class sums: a trusted aggregator's epsilon (default: none)."),
     "scorer": (Path, "Inquiry's scorer from a .npy file, (features + 1) x classes (default: the panel's)."),
-    "public_features": (bool, "Inquiry: features are public, only lists are private (default: no).", "--public-features"),
+    "public_features": (
+        bool,
+        "Inquiry: features are public, only lists are private (default: no).",
+        "--public-features",
+    ),
     "delta": (float, "The delta of a trained model (central systems; default N^-1.1)."),
     "backbone": (str, "gcn, sage, gin or gat (default: the system's)."),
     "hops": (int, "Propagation steps (default: the system's)."),

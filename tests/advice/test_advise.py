@@ -18,6 +18,7 @@ from privet.cli import app
 from privet.cli.render.advice import next_commands
 from privet.data import Graph, Schema
 from privet.errors import InvalidData
+from privet.systems.controls import majority
 
 SMALL = Schema.categorical([2, 2, 3], classes=2)
 
@@ -32,7 +33,9 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two worlds instead of nine, and hardly any training."""
     real = candidates_module.advised
     monkeypatch.setattr(
-        candidates_module, "advised", lambda name: tuple({**each, **({"max_epochs": 5} if each else {})} for each in real(name))
+        candidates_module,
+        "advised",
+        lambda name: tuple({**each, **({"max_epochs": 5} if each else {})} for each in real(name)),
     )
     monkeypatch.setattr(module, "worlds", lambda: [World("high", "weak"), World("low", "strong")])
 
@@ -84,9 +87,7 @@ def test_the_choice_is_for_the_worlds_in_which_it_helps() -> None:
     assert module._recommended(first, champions, rows[:1]) is first
 
 
-def test_where_the_structure_suffices_nothing_is_collected(
-    topology: Topology, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_the_structure_suffices_nothing_is_collected(topology: Topology, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates_module, "advised", lambda name: ({},) if name in ("inquiry", "structure") else ())
     monkeypatch.setattr(module, "worlds", lambda: [World("high", "weak")])
     monkeypatch.setattr(module, "without", lambda ranked, *_: {"features": []})
@@ -107,7 +108,8 @@ def test_a_way_that_a_world_does_not_allow_counts_as_guessing(topology: Topology
     (row,) = trial.once([Refusing(some.system, some.mechanism, some.share)])
     people = world.people(topology.graph, SMALL, 0)
     assert people.labels is not None
-    assert row.scores[0] < 75
+    assert people.split is not None
+    assert row.scores == [100 * majority(people).score(people.labels, people.split.test)]
 
 
 def _numbers() -> Schema:

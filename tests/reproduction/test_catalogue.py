@@ -38,7 +38,9 @@ def test_cells_are_complete(table) -> None:
         assert cell.paper is None or 20 < cell.paper < 100
         assert cell.at is not None
         assert all(value > 0 for name, value in cell.settings.items() if "epsilon" in name and value is not None)
-        system_for(cell.system or table.system, cell.dataset, cell.settings, cell.condition)  # refuses a setting that does not exist
+        system_for(
+            cell.system or table.system, cell.dataset, cell.settings, cell.condition
+        )  # refuses a setting that does not exist
     labels = [(cell.dataset, cell.label) for cell in table.cells]
     assert len(set(labels)) == len(labels)
     places = [(cell.panel or cell.dataset, cell.series, cell.at) for cell in table.cells]
@@ -48,7 +50,6 @@ def test_cells_are_complete(table) -> None:
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda t: t.name)
 def test_a_table_has_printed_figures_or_a_statement(table) -> None:
     assert table.statement or any(cell.paper is not None for cell in table.cells)
-    cell = table.cells[0]
     built = [
         system_for(each.system or table.system, each.dataset, each.settings, each.condition) for each in table.cells
     ]

@@ -15,7 +15,7 @@ CELL = TableCell(
 )  # fmt: skip
 TABLE = Table(
     name="t-1", title="T", statement="", remark="", task="nodes", metric="accuracy (%)", axis="epsilon", seeds=2,
-    quick=False, printed="paper", percent=True, cells=(CELL, TableCell("lastfm", "eps 1", 86.1, None, "lastfm", "", 1.0, "")),
+    quick=False, percent=True, cells=(CELL, TableCell("lastfm", "eps 1", 86.1, None, "lastfm", "", 1.0, "")),
     version="0.1.0",
 )  # fmt: skip
 

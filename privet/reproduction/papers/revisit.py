@@ -1,6 +1,6 @@
 """Tables of "Revisiting Locally Differentially Private Graph Neural Networks" (IEEE S&P 2027).
 
-It compares the local systems with the same networks on no features at all, which are as good or better up to epsilon 10.
+It compares the local systems with the same networks on no features at all, which match or beat them up to epsilon 10.
 """
 
 from __future__ import annotations

@@ -97,9 +97,9 @@ def who_was_asked(collected: Inquired) -> dict[str, float]:
     Returns:
         ``asked``: who answered anything at all; ``panel`` and ``pilot``: who showed features or reported a noisy
         vector; ``asked_2``, ``asked_3``, ...: who was offered so many classes; ``counted_once`` and
-        ``counted_twice``: who counted friends in one round or in two; ``labels``: who reported a class; ``calibrators``: people
-        of known class who answered a question about features or friends. Groups without anybody are left out, but
-        for ``asked``.
+        ``counted_twice``: who counted friends in one round or in two; ``labels``: who reported a class;
+        ``calibrators``: people of known class who answered a question about features or friends. Groups without
+        anybody are left out, but for ``asked``.
     """
     answers, known = collected.answers, collected.seen_labels() >= 0
     people: dict[str, int] = {"panel": 0 if collected.shown is None else int((collected.shown.labels >= 0).sum())}

@@ -44,7 +44,14 @@ from privet.systems.base import LocalSystem
 from privet.systems.collected import Collected, labelled, public_view
 from privet.systems.controls import Control
 from privet.systems.fitted import Fitted
-from privet.systems.local._inquiry_rounds import ClassSums, Inquired, Shown, central_line, class_sums_release, who_was_asked
+from privet.systems.local._inquiry_rounds import (
+    ClassSums,
+    Inquired,
+    Shown,
+    central_line,
+    class_sums_release,
+    who_was_asked,
+)
 
 __all__ = ["Inquiry"]
 

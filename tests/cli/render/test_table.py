@@ -15,7 +15,7 @@ CELL = TableCell(
 )  # fmt: skip
 TABLE = Table(
     name="t-1", title="A table", statement="Better.", remark="A remark.", task="nodes", metric="accuracy (%)",
-    axis="epsilon", seeds=2, quick=False, printed="paper", percent=True, version="0.1.0",
+    axis="epsilon", seeds=2, quick=False, percent=True, version="0.1.0",
     cells=(CELL, TableCell("lastfm", "eps 1", 86.1, None, "lastfm", "", 1.0, "")),
 )  # fmt: skip
 
@@ -28,7 +28,16 @@ def printed(table: Table, capsys: pytest.CaptureFixture, monkeypatch: pytest.Mon
 
 def test_a_table_shows_paper_ours_and_controls(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = printed(TABLE, capsys, monkeypatch)
-    for words in ("84.0", "84.4 +- 0.1", "80.5", "no info: structure only", "90.0", "not measured", "A remark.", "Better."):
+    for words in (
+        "84.0",
+        "84.4 +- 0.1",
+        "80.5",
+        "no info: structure only",
+        "90.0",
+        "not measured",
+        "A remark.",
+        "Better.",
+    ):
         assert words in shown
 
 
