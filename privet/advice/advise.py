@@ -14,14 +14,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import privet
-from privet.advice.candidates import SPLITS, Candidate, candidates, without
+from privet.advice.candidates import SPLITS, Candidate, candidates, featureless, without
 from privet.advice.plan import Advice, Gain, StudyPlan, Way
 from privet.advice.topology import sampled
 from privet.advice.verdict import answer, compared, pooled
 from privet.advice.words import advice_paragraph
 from privet.advice.worlds import HOMOPHILY, SIGNAL, World, edge_homophily, worlds
 from privet.data import Graph, Schema
+from privet.errors import InvalidData
 from privet.evaluation.intervals import half_width
+from privet.systems.controls import majority
 
 __all__ = ["advise", "figures_needed"]
 
@@ -31,10 +33,12 @@ _FINALISTS = 2
 
 def figures_needed(plan: StudyPlan) -> int:
     """Return how many systems :func:`advise` trains, for a progress bar."""
-    first = len(candidates(plan.protect, plan.budget, plan.schema))
+    ways = candidates(plan.protect, plan.budget, plan.schema)
+    first = len(ways) + len(featureless(plan.protect, plan.budget, plan.schema))
     splits = _FINALISTS * (len(SPLITS[plan.protect]) - 1)
-    controls, parts = (3, 2) if plan.protect == "features,edges" else (2, 1)
-    return len(worlds()) * (first + splits + controls + plan.seeds * (1 + parts))
+    controls = without(ways, plan.protect, plan.budget)
+    rest = splits + sum(map(len, controls.values()))
+    return len(worlds()) * (first + rest + plan.seeds * (1 + len(controls)))
 
 
 def advise(plan: StudyPlan, done: Callable[[], None] = lambda: None) -> Advice:
@@ -49,16 +53,22 @@ def advise(plan: StudyPlan, done: Callable[[], None] = lambda: None) -> Advice:
     graph = sampled(whole, plan.limit)
     places = worlds()
     trial = _Trial(graph, plan.schema, places, done)
-    table = [trial.once(each) for each in candidates(plan.protect, plan.budget, plan.schema)]
-    for finalist in sorted(table, key=_mean, reverse=True)[:_FINALISTS]:
-        shares = SPLITS[plan.protect][1:]
-        table += [trial.once(finalist.candidate.with_share(plan.protect, plan.budget, share)) for share in shares]
+    ways = candidates(plan.protect, plan.budget, plan.schema)
+    tried = trial.once([*ways, *featureless(plan.protect, plan.budget, plan.schema)])
+    table, modest = tried[: len(ways)], tried[len(ways) :]
+    finalists = [row.candidate for row in sorted(table, key=_mean, reverse=True)[:_FINALISTS]]
+    shares = SPLITS[plan.protect][1:]
+    table += trial.once([each.with_share(plan.protect, plan.budget, share) for each in finalists for share in shares])
     table.sort(key=_mean, reverse=True)
     champions = {signal: max(table, key=lambda row: _mean(row, signal, places)) for signal in SIGNAL}
-    options = without(table[0].candidate, plan.protect, plan.budget)
-    rivals = {part: max((trial.once(each) for each in ways), key=_mean) for part, ways in options.items()}
-    ours = trial.often([champions[world.signal].candidate for world in places], plan.seeds)
-    theirs = {part: trial.often([row.candidate] * len(places), plan.seeds) for part, row in rivals.items()}
+    options = without([row.candidate for row in table], plan.protect, plan.budget)
+    rows = {part: trial.once(each) + (modest if part == "features" else []) for part, each in options.items()}
+    rivals = {part: max(each, key=_mean) for part, each in rows.items()}
+    compete = {part: [row.candidate] * len(places) for part, row in rivals.items()}
+    ours, *others = trial.often(
+        [[champions[world.signal].candidate for world in places], *compete.values()], plan.seeds
+    )
+    theirs = dict(zip(rivals, others, strict=True))
     found = {part: compared(places, ours, theirs[part], plan.worth) for part in rivals}
     together = {part: pooled(ours, theirs[part]) for part in rivals}
     advice = Advice(
@@ -103,27 +113,37 @@ class _Trial:
     places: Sequence[World]
     done: Callable[[], None]
 
-    def once(self, candidate: Candidate) -> _Tried:
-        """One draw of every world."""
-        return _Tried(candidate, [self._score(candidate, world, seed) for seed, world in enumerate(self.places)])
+    def once(self, chosen: Sequence[Candidate]) -> list[_Tried]:
+        """One draw of every world; world by world, for ways on one draw have work in common."""
+        scores = [self._scores(chosen, world, seed) for seed, world in enumerate(self.places)]
+        return [_Tried(candidate, [each[place] for each in scores]) for place, candidate in enumerate(chosen)]
 
-    def often(self, chosen: Sequence[Candidate], seeds: int) -> list[list[float]]:
-        """Fresh draws of every world, each with a candidate of its own."""
-        return [
-            [self._score(candidate, world, _FRESH + seed) for seed in range(seeds)]
-            for candidate, world in zip(chosen, self.places, strict=True)
-        ]
+    def often(self, chosen: Sequence[Sequence[Candidate]], seeds: int) -> list[list[list[float]]]:
+        """Fresh draws of every world: for each of several choices of a candidate a world, its scores by world."""
+        found: list[list[list[float]]] = [[] for _ in chosen]
+        for place, world in enumerate(self.places):
+            here = [each[place] for each in chosen]
+            scores = [self._scores(here, world, _FRESH + seed) for seed in range(seeds)]
+            for number, rows in enumerate(found):
+                rows.append([each[number] for each in scores])
+        return found
 
     def edge_share(self, homophily: str) -> float:
         return edge_homophily(World(homophily, next(iter(SIGNAL))).people(self.graph, self.schema, 0))
 
-    def _score(self, candidate: Candidate, world: World, seed: int) -> float:
+    def _scores(self, chosen: Sequence[Candidate], world: World, seed: int) -> list[float]:
         people = world.people(self.graph, self.schema, seed)
+        return [self._score(candidate, people, seed) for candidate in chosen]
+
+    def _score(self, candidate: Candidate, people: Graph, seed: int) -> float:
         if people.labels is None or people.split is None:
             raise AssertionError("a world has labels and a split")
-        found = 100 * candidate.trained(people, seed).score(people.labels, people.split.test)
+        try:
+            fitted = candidate.trained(people, seed)
+        except InvalidData:  # such as a panel in which a class is missing: then nothing is known of anybody
+            fitted = majority(people)
         self.done()
-        return found
+        return 100 * fitted.score(people.labels, people.split.test)
 
 
 def _mean(row: _Tried, signal: str | None = None, places: Sequence[World] = ()) -> float:

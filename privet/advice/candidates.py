@@ -1,9 +1,13 @@
-"""Ways to spend a budget: systems that protect what is asked, with their mechanism, hops and split of the budget."""
+"""Ways to spend a budget: systems that protect what is asked, with their mechanism, hops and split of the budget.
+
+Beside them stand ways that do without the features, or without the friend lists.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,19 +15,20 @@ import numpy as np
 
 from privet.data import Graph, Schema
 from privet.errors import InvalidParameter, PrivetError
+from privet.privacy import Unit
 from privet.systems import SYSTEMS, LocalSystem
 from privet.systems.controls import FEATURES_ONLY, LABEL_PROPAGATION, STRUCTURE_ONLY, Control, simulate
 from privet.systems.fitted import Fitted
 from privet.systems.presets import advised
 
-__all__ = ["PROTECTABLE", "SPLITS", "Candidate", "candidates", "without"]
+__all__ = ["PROTECTABLE", "SPLITS", "Candidate", "candidates", "featureless", "without"]
 
 PROTECTABLE = ("features", "features,labels", "features,edges")
 SPLITS = {"features": (1.0,), "features,labels": (0.5, 0.25, 0.75), "features,edges": (0.25, 0.1, 0.5)}
 """Shares of the budget that features may get, the one to begin with first."""
 
 _HOPS = ("hops", "feature_hops")
-_ALONE = {LABEL_PROPAGATION.key: "label propagation", FEATURES_ONLY.key: "a perceptron that sees no graph"}
+_ALONE = {LABEL_PROPAGATION.key: "label propagation", FEATURES_ONLY.key: "the features without the graph"}
 
 
 @dataclass(frozen=True)
@@ -86,33 +91,74 @@ def candidates(protect: str, budget: float, schema: Schema) -> list[Candidate]:
         schema: The declared features and classes; systems that cannot ask about them are left out.
     """
     if protect not in PROTECTABLE:
-        expected = " or ".join(PROTECTABLE) + " (no system protects labels and edges at once)"
-        raise InvalidParameter("protect", "StudyPlan", expected, protect)
+        raise InvalidParameter("protect", "StudyPlan", " or ".join(PROTECTABLE), protect)
     if not 0 < budget < math.inf:
         raise InvalidParameter("budget", "StudyPlan", "a finite number above 0", budget)
     share, found = SPLITS[protect][0], []
-    for name, kind in SYSTEMS.items():
-        if ("epsilon_edges" in {field.name for field in fields(kind)}) != (protect == "features,edges"):
-            continue
-        for settings in advised(name):
-            try:
-                system = _split(kind(**settings), protect, budget, share)
-                mechanism = system.release(_nobody(schema)).lines()[0].mechanism
-            except PrivetError:
-                continue  # this system cannot ask about these features
-            found.append(Candidate(system, mechanism, share))
+    for kind, settings in _proposed(protect):
+        try:
+            system = _split(kind(**settings), protect, budget, share)
+            lines = system.release(_nobody(schema)).lines()
+        except PrivetError:
+            continue  # this system cannot ask about these features
+        mechanism = next(line.mechanism for line in lines if line.unit == str(Unit.FEATURES))
+        found.append(Candidate(system, mechanism, share))
     return found
 
 
-def without(best: Candidate, protect: str, budget: float) -> dict[str, list[Candidate]]:
-    """Return, by what is not collected, ways to do without it, with the whole budget for the rest."""
-    bare = replace(best.with_share(protect, budget, 0.0), mechanism="none")
+def featureless(protect: str, budget: float, schema: Schema) -> list[Candidate]:
+    """Return the systems that do without the features, with the whole budget for the rest, if there is any.
+
+    Args:
+        protect: One of :data:`PROTECTABLE`.
+        budget: The total epsilon of a person.
+        schema: The declared features and classes.
+    """
+    found = []
+    for kind, settings in _proposed(protect):
+        budgets: dict[str, Any] = {"epsilon_features": None}
+        if "," in protect:
+            budgets[f"epsilon_{protect.split(',')[1]}"] = budget
+        try:
+            system = kind(**settings, **budgets)
+            asks = system.release(_nobody(schema)).asks_about(Unit.FEATURES)
+        except PrivetError:
+            continue  # this system cannot do without them
+        if not asks:
+            found.append(Candidate(system, "none", 0.0))
+    return found
+
+
+def without(ranked: Sequence[Candidate], protect: str, budget: float) -> dict[str, list[Candidate]]:
+    """Return, by what is not collected, controls that do without it, with the whole budget for the rest.
+
+    Args:
+        ranked: Ways that collect, the best first; each control is of the best one that has it.
+        protect: One of :data:`PROTECTABLE`.
+        budget: The total epsilon of a person.
+    """
+    base, _ = _with_control(ranked, STRUCTURE_ONLY.key)
+    bare = replace(base.with_share(protect, budget, 0.0), mechanism="none")
     found = {"features": [replace(bare, control=each) for each in (STRUCTURE_ONLY, LABEL_PROPAGATION)]}
     if protect == "features,edges":
+        best, control = _with_control(ranked, FEATURES_ONLY.key)
         budgets: dict[str, Any] = {"epsilon_features": budget, "epsilon_edges": None}
-        alone = replace(best.system, **budgets)
-        found["edges"] = [Candidate(alone, best.mechanism, 1.0, FEATURES_ONLY)]
+        found["edges"] = [Candidate(replace(best.system, **budgets), best.mechanism, 1.0, control)]
     return found
+
+
+def _with_control(ranked: Sequence[Candidate], key: str) -> tuple[Candidate, Control]:
+    """The first candidate that is compared with a control, and that control."""
+    return next((each, control) for each in ranked for control in each.system.controls() if control.key == key)
+
+
+def _proposed(protect: str) -> Iterator[tuple[type[LocalSystem], dict[str, Any]]]:
+    """Local systems that protect what is asked, with each setting that their presets propose."""
+    for name, kind in SYSTEMS.items():
+        field = kind.__dataclass_fields__.get("epsilon_edges")
+        private = protect == "features,edges"
+        if issubclass(kind, LocalSystem) and (field is not None if private else field is None or field.default is None):
+            yield from ((kind, settings) for settings in advised(name))
 
 
 def _nobody(schema: Schema) -> Graph:

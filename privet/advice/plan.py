@@ -33,7 +33,7 @@ class StudyPlan:
     budget: float
     protect: str = "features,labels"
     seeds: int = 5
-    limit: int = 2000
+    limit: int = 1000
     worth: float = 1.0
 
     def __post_init__(self) -> None:
@@ -167,6 +167,11 @@ class Advice(Document):
     seconds: float
     version: str
     advice: str = ""
+
+    @property
+    def chosen(self) -> Way:
+        """The way that is advised: the one without features if they need not be collected."""
+        return self.without["features"] if self.collect["features"] == "no" else self.recommended
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""

@@ -24,7 +24,7 @@ def advice_paragraph(advice: Advice) -> str:
         "Real people may be like none of these worlds."
     )
     if "no" in advice.collect.values():
-        chosen = f"If you collect them anyway, {best} did best."
+        chosen = f"If you collect them anyway, {best}, did best."
         return " ".join([*answers, chosen, _others(advice), chance])
     chosen = f"The best way found to collect {collected} is {best}."
     return " ".join([chosen, _others(advice), *answers, chance])
@@ -33,7 +33,8 @@ def advice_paragraph(advice: Advice) -> str:
 def _answer(advice: Advice, part: str) -> str:
     rows = advice.comparison[part]
     what, rival = NAMES[part], advice.without[part]
-    spent = f" with the whole budget for the {' and '.join(rival.epsilons)}" if rival.epsilons else ""
+    whole = f" with the whole budget for the {' and '.join(rival.epsilons)}"
+    spent = whole if rival.epsilons else ", for which nobody is asked anything"
     other = f"{rival.system}{spent}"
     helped = [row for row in rows if row.helps]
     if not helped:
@@ -60,10 +61,11 @@ def _no_gain(advice: Advice, part: str, other: str) -> str:
             f"({mean}); ask again with more seeds."
         )
     alone = "The structure alone does as well" if part == "features" else "The other data alone do as well"
+    nothing = "Collect nothing" if not advice.without[part].epsilons else f"Do not collect {what}"
     single = f" (in {open_worlds} of them a gain of that size cannot be excluded)" if open_worlds else ""
     return (
-        f"Do not collect {what}. {alone}: in none of the {len(rows)} worlds{single} did they gain {least} beyond noise "
-        f"over {other}, and {mean}. They need not be collected at all."
+        f"{nothing}. {alone}: in none of the {len(rows)} worlds{single} did {what} gain {least} beyond noise over "
+        f"{other}, and {mean}. They need not be collected at all."
     )
 
 
@@ -90,8 +92,11 @@ def _where(rows: Sequence[Gain]) -> str:
 
 
 def _described(row: Way) -> str:
+    how = "" if row.mechanism == "none" else f" with {row.mechanism_words}"
     far = f" and K = {row.hops}" if row.hops else ""
-    return f"{row.system} with {row.mechanism_words}, {_split(row)}{far}"
+    panel = row.settings.get("panel")
+    shown = f" and a panel of {panel:.0%} of people who show theirs" if isinstance(panel, float) else ""
+    return f"{row.system}{how}, {_split(row)}{far}{shown}"
 
 
 def _split(row: Way) -> str:

@@ -14,6 +14,7 @@ from privet.mechanisms import MECHANISMS, Mechanism, SeededBits
 from privet.privacy import Guarantee
 from privet.privacy.accounting.processes import Comparison
 from privet.privacy.accounting.units import paper_sigma
+from privet.privacy.ledger import LedgerLine
 from privet.release.central import CentralRelease
 
 __all__ = ["CentralAccount", "LocalAccount", "MechanismAccount", "account", "account_mechanism"]
@@ -63,14 +64,28 @@ class LocalAccount:
     Attributes:
         system: The system's name.
         guarantee: The promise.
+        lines: The parts of the budget, with those that a trusted aggregator spends; empty if nothing is asked for.
     """
 
     system: str
     guarantee: Guarantee
+    lines: tuple[LedgerLine, ...]
+
+    @property
+    def in_words(self) -> str:
+        """The promise as a sentence."""
+        if not self.lines and not self.guarantee.epsilon:
+            return "Nothing is asked of anybody: no report says anything about anyone."
+        return self.guarantee.in_words()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return {"system": self.system, "guarantee": self.guarantee.to_dict(), "in_words": self.guarantee.in_words()}
+        return {
+            "system": self.system,
+            "guarantee": self.guarantee.to_dict(),
+            "in_words": self.in_words,
+            **({"ledger": [line.to_dict() for line in self.lines]} if self.lines else {}),
+        }
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from privet.data import Schema
 from privet.data.population import Population
 from privet.errors import InvalidParameter, PrivetError
 from privet.privacy.accounting.delta import default_delta
+from privet.release import LocalRelease
 from privet.release.central import CentralRelease
 from privet.systems import CentralSystem, LocalSystem
 
-__all__ = ["account_central", "account_local", "account_system"]
+__all__ = ["account_central", "account_local", "account_system", "local_release"]
 
-_PUBLIC = {"dimension": 2, "low": 0.0, "high": 1.0, "classes": 4, "num_nodes": 100}
+_PUBLIC: dict[str, Any] = {"dimension": 2, "low": 0.0, "high": 1.0, "classes": 4, "num_nodes": 100}
 
 
 def account_system(kind: type[LocalSystem | CentralSystem], parameters: Mapping[str, Any]) -> LocalAccount:
@@ -68,6 +69,7 @@ def account_central(
     return CentralAccount(
         kind.name,
         guarantee,
+        (),
         release,
         process.comparisons(release.noise_multiplier, release.delta, noise),
         process.published_epsilon(release.noise_multiplier, release.delta),
@@ -83,13 +85,25 @@ def account_local(kind: type[LocalSystem], parameters: Mapping[str, Any]) -> Loc
         parameters: Its fields by name, and the population's ``dimension``, ``low``, ``high``, ``classes`` and
             ``num_nodes``.
     """
-    public = {key: parameters.get(key, default) for key, default in _PUBLIC.items()}
+    public = {key: value for key, value in parameters.items() if key in _PUBLIC}
     budgets = {key: value for key, value in parameters.items() if key not in _PUBLIC}
     check_known(kind.name, budgets, [*(field.name for field in fields(kind)), *_PUBLIC])
     system = kind(**budgets)
-    numeric = Schema.numeric(public["dimension"], public["low"], public["high"], classes=public["classes"])
+    release = local_release(system, **public)
+    return LocalAccount(kind.name, release.guarantee(), system.lines(release.population))
+
+
+def local_release(system: LocalSystem, **public: Any) -> LocalRelease:
+    """Return what a local system asks a population for, whose features have a range, or else two categories each.
+
+    Args:
+        system: The system.
+        **public: The population's ``dimension``, ``low``, ``high``, ``classes`` and ``num_nodes``; each has a default.
+    """
+    known = {**_PUBLIC, **public}
+    numeric = Schema.numeric(known["dimension"], known["low"], known["high"], classes=known["classes"])
     try:
-        return LocalAccount(kind.name, system.guarantee(Population(numeric, public["num_nodes"])))
+        return system.release(Population(numeric, known["num_nodes"]))
     except PrivetError:
-        categorical = Schema.categorical([2] * public["dimension"], classes=public["classes"])
-        return LocalAccount(kind.name, system.guarantee(Population(categorical, public["num_nodes"])))
+        categorical = Schema.categorical([2] * known["dimension"], classes=known["classes"])
+        return system.release(Population(categorical, known["num_nodes"]))

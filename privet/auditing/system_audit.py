@@ -1,4 +1,4 @@
-"""Audits of central systems: the canary game that a system's sampling process can be attacked with."""
+"""Audits of systems: the canary game for a central one, exact enumeration of every question for a local one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from privet.auditing.canary import PAPER_RUN, CanaryAudit, audit_process
+from privet.auditing.local_audit import LocalAudit, audit_local
 from privet.auditing.parameters import check_known
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.processes import Process
@@ -39,15 +40,20 @@ class SystemAudit:
         return {"system": self.system, **self.found.to_dict()}
 
 
-def audit_system(kind: type[LocalSystem | CentralSystem], **parameters: Any) -> SystemAudit:
-    """Play the canary game against a system many times and compare the odds with the claim.
+def audit_system(
+    kind: type[LocalSystem | CentralSystem], claim: str = "own", **parameters: Any
+) -> SystemAudit | LocalAudit:
+    """Play the canary game against a central system many times, or list all reports of a local one.
 
     Args:
-        kind: The system's class; its sampling process must have a canary game.
-        **parameters: Parameters of the process (default: those of the paper's Facebook run) and of
-            :func:`~privet.auditing.canary.audit_process`, by name.
+        kind: The system's class; a central one's sampling process must have a canary game.
+        claim: The claim about the questions of a local system, see :func:`~privet.auditing.local_audit.audit_local`.
+        **parameters: Budgets of a local system; for a central one parameters of the process (default: those of the
+            paper's Facebook run) and of :func:`~privet.auditing.canary.audit_process`, by name.
     """
-    if not issubclass(kind, CentralSystem) or kind.name not in auditable_systems():
+    if issubclass(kind, LocalSystem):
+        return audit_local(kind, claim, **parameters)
+    if kind.name not in auditable_systems():
         raise InvalidParameter("name", "audit_system", f"one of {', '.join(auditable_systems())}", kind.name)
     own = [field.name for field in fields(kind.process_kind)]
     check_known(kind.name, parameters, [*_GAME, *own])
@@ -56,7 +62,7 @@ def audit_system(kind: type[LocalSystem | CentralSystem], **parameters: Any) -> 
 
 
 def auditable_systems() -> list[str]:
-    """Return the names of the systems whose sampling process has a canary game."""
+    """Return the names of the central systems whose sampling process has a canary game."""
     return [
         name
         for name, kind in SYSTEMS.items()

@@ -8,13 +8,13 @@ from typing import Any
 import typer
 
 from privet.cli.app import AsJson, app, examples, with_options
-from privet.cli.parameters import MECHANISM_OPTIONS, PROCESS_OPTIONS, Name, Set, parameters_of
+from privet.cli.options import SETTINGS
+from privet.cli.parameters import BUDGET_OPTIONS, MECHANISM_OPTIONS, PROCESS_OPTIONS, Name, Set, parameters_of
 
-OPTIONS: dict[str, tuple[Any, str]] = {
+OPTIONS: dict[str, tuple[Any, ...]] = {
     **MECHANISM_OPTIONS,
-    "epsilon_features": (float, "True budget of a feature report of a local system (default: the system's)."),
-    "epsilon_labels": (float, "Budget of a label report of a local system (default: labels are public)."),
-    "epsilon_edges": (float, "Budget of one bit of a neighbour list (default: the system's)."),
+    **BUDGET_OPTIONS,
+    **{name: SETTINGS[name] for name in ("panel", "pilot", "class_sums", "public_features")},
     "two_sided": (bool, "Both endpoints report a pair (default: the smaller id)."),
     **PROCESS_OPTIONS,
     "target_epsilon": (float, "Instead of --sigma: the epsilon to calibrate it for (no default)."),
@@ -24,6 +24,7 @@ OPTIONS: dict[str, tuple[Any, str]] = {
 @app.command(
     epilog=examples(
         "privet account multi-bit --epsilon 1 --dimension 1433 --low 0 --high 1",
+        "privet account inquiry --epsilon-features 1 --class-sums 1 --nodes 50000",
         "privet account gap --target-epsilon 2 --rate 0.2 --steps 45 --nodes 2000",
     )
 )

@@ -60,7 +60,7 @@ def advise(
         str, typer.Option(help="What shares the budget: features; features,labels; or features,edges.")
     ] = "features,labels",
     seeds: Annotated[int, typer.Option(min=2, help="Fresh draws of each world for the final comparison.")] = 5,
-    limit: Annotated[int, typer.Option(min=60, help="Simulate a region of at most so many people.")] = 2000,
+    limit: Annotated[int, typer.Option(min=60, help="Simulate a region of at most so many people.")] = 1000,
     worth: Annotated[float, typer.Option(min=0, help="Points of accuracy below which a gain counts as none.")] = 1.0,
     data: Data = None,
     out: Out = None,

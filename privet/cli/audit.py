@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from privet.cli.app import AsJson, app, examples, with_options
-from privet.cli.parameters import MECHANISM_OPTIONS, PROCESS_OPTIONS, Name, Set, parameters_of
+from privet.cli.parameters import BUDGET_OPTIONS, MECHANISM_OPTIONS, PROCESS_OPTIONS, Name, Set, parameters_of
 
 OPTIONS: dict[str, tuple[Any, str]] = {
     **MECHANISM_OPTIONS,
     **{key: option for key, option in PROCESS_OPTIONS.items() if key != "max_degree"},
+    **BUDGET_OPTIONS,
     "runs": (int, "Training runs to play in each world (default 100000; 15000 with SML noise)."),
     "seed": (int, "Seed of the game (default 0)."),
 }
@@ -20,7 +21,9 @@ OPTIONS: dict[str, tuple[Any, str]] = {
 
 @app.command(
     epilog=examples(
-        "privet audit multi-bit --epsilon 2.5 --dimension 3", "privet audit sampled-response --claim published"
+        "privet audit multi-bit --epsilon 2.5 --dimension 3",
+        "privet audit sampled-response --claim published",
+        "privet audit inquiry --epsilon-features 2 --epsilon-edges 1",
     )
 )
 @with_options(OPTIONS)
@@ -35,7 +38,8 @@ def audit(
 ) -> None:
     """Try to break a guarantee. Exit code 1 if it is broken.
 
-    A mechanism's reports are all listed, in exact arithmetic. A central system is attacked with canaries, many times.
+    A mechanism's reports are all listed, in exact arithmetic, and so are those of every question of a local system. A
+    central system is attacked with canaries, many times.
     """
     from privet.auditing.claims import audit_claim
     from privet.auditing.parameters import mechanism_from, system_kind
@@ -48,6 +52,6 @@ def audit(
     else:
         from privet.auditing.system_audit import audit_system  # imports torch
 
-        found = audit_system(system_kind(name, MECHANISMS), **parameters)
+        found = audit_system(system_kind(name, MECHANISMS), claim, **parameters)
     typer.echo(json.dumps(found.to_dict())) if as_json else print_audit(found)
     raise typer.Exit(1 if found.broken else 0)

@@ -39,11 +39,15 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
         "Whether one endpoint of a pair reports it, or both (private edges; default: one).",
         "--one-sided/--two-sided",
     ),
-    "panel": (float, "Share of people who show their features and class (inquiry; default 0.1)."),
-    "pilot": (float, "Share of people who send a noisy feature vector instead (inquiry; default: none)."),
-    "class_sums": (float, "Central epsilon of class sums by a trusted aggregator (inquiry; default: none)."),
-    "scorer": (Path, "A public scorer: .npy, (features + 1) x classes (inquiry; default: none)."),
-    "public_features": (bool, "Features are public, lists are private (inquiry; default: no).", "--public-features"),
+    "panel": (float, "Inquiry's scorer from a panel: share of people who show features and class (default 0.1)."),
+    "pilot": (float, "Inquiry's scorer from a pilot: share of people who send a noisy vector (default: none)."),
+    "class_sums": (float, "Inquiry's scorer from class sums: a trusted aggregator's epsilon (default: none)."),
+    "scorer": (Path, "Inquiry's scorer from a .npy file, (features + 1) x classes (default: the panel's)."),
+    "public_features": (
+        bool,
+        "Inquiry: features are public, only lists are private (default: no).",
+        "--public-features",
+    ),
     "delta": (float, "The delta of a trained model (central systems; default N^-1.1)."),
     "backbone": (str, "gcn, sage, gin or gat (default: the system's)."),
     "hops": (int, "Propagation steps (default: the system's)."),
@@ -115,8 +119,10 @@ def _read_matrix(path: Path) -> Any:
 
     try:
         return np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise BadOption(f"{path} is no .npy file of numbers: {error}.") from None
+    except FileNotFoundError:
+        raise BadOption(f"There is no file {path}.") from None
+    except (OSError, ValueError):
+        raise BadOption(f"{path} cannot be read as a .npy file of numbers.") from None
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import typer
 
 from privet.errors import InvalidParameter
 
-__all__ = ["MECHANISM_OPTIONS", "PROCESS_OPTIONS", "Name", "Set", "parameters_of"]
+__all__ = ["BUDGET_OPTIONS", "MECHANISM_OPTIONS", "PROCESS_OPTIONS", "Name", "Set", "parameters_of"]
 
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="For example multi-bit or heterpoisson; an unknown name lists them all.")
@@ -44,6 +44,12 @@ MECHANISM_OPTIONS: dict[str, tuple[Any, str]] = {
     "fill": (str, "The answer about features that are not sampled, uniform or none (default uniform)."),
     "num_nodes": (int, "Nodes that a neighbour list speaks of (default 6)."),
     "one_sided": (bool, "Only the smaller id reports a pair (default: both)."),
+}
+
+BUDGET_OPTIONS: dict[str, tuple[Any, str]] = {
+    "epsilon_features": (float, "True budget of the question about features (local systems; default: the system's)."),
+    "epsilon_labels": (float, "Budget of a label report (local systems; default: labels are public; audit: 1)."),
+    "epsilon_edges": (float, "Budget of one bit of a neighbour list (local systems; default: the system's)."),
 }
 
 PROCESS_OPTIONS: dict[str, tuple[Any, str]] = {

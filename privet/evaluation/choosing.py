@@ -36,8 +36,12 @@ def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: 
 def _typed(field: Field[Any], value: Any, system: str) -> Any:
     """The value as its field wants it; ``none`` is None where that is allowed."""
     allowed = {part.strip() for part in str(field.type).split("|")}
-    if value is None or (value == "none" and "None" in allowed):
+    if value is None or (isinstance(value, str) and value == "none" and allowed & {"None", "Any"}):
         return None
+    if "Any" in allowed:
+        if isinstance(value, str):
+            raise InvalidParameter(field.name, system, "a number, or an object that Python code gives", value)
+        return value
     numbers: dict[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "float": (int, float)}
     wanted = tuple(kind for part in allowed for kind in numbers.get(part, ())) or (str,)
     if isinstance(value, wanted) and ("bool" in allowed or not isinstance(value, bool)):

@@ -179,6 +179,11 @@ class Result(Document):
         """The figure of each seed."""
         return self.figures.values
 
+    @property
+    def asked(self) -> float | None:
+        """The share of people who were asked anything, where the system chooses whom to ask; else None."""
+        return self.facts.get("asked")
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON: the fields of result.json."""
         rest = {} if self.split is None else {"split": asdict(self.split)}
@@ -198,6 +203,7 @@ class Result(Document):
             "mechanisms": list(self.mechanisms),
             "per_class": [row.to_dict() for row in self.classes],
             "facts": dict(self.facts),
+            **({} if self.asked is None else {"asked": self.asked}),
             "seconds": self.seconds,
             "peak_rss_mb": self.peak_rss_mb,
             "version": self.version,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, PrivetError
-from privet.privacy.guarantee import Guarantee
+from privet.privacy.guarantee import Guarantee, Unit
 
 __all__ = ["check_statement", "read_statement", "statement", "statement_schema", "write_statement"]
 
@@ -47,6 +47,7 @@ def statement(result: Mapping[str, Any]) -> dict[str, Any]:
         "budget": [_share(entry) for entry in result.get("ledger", [])],
         "mechanisms": list(result["mechanisms"]),
         **measures,
+        "composition": _composition(guarantee, result.get("ledger", [])) or measures["composition"],
         "hyperparameter_tuning": _tuning(guarantee["model"], len(result.get("tuning", []))),
         "randomness": _RANDOMNESS[guarantee["model"], collection],
         "unprotected": list(guarantee["unprotected"]),
@@ -136,6 +137,27 @@ def write_statement(result: Mapping[str, Any], path: str | Path) -> None:
 
     with atomic_file(path) as file:
         file.write_text(yaml.safe_dump(statement(result), sort_keys=False, allow_unicode=True, width=110))
+
+
+def _composition(guarantee: Mapping[str, Any], ledger: Sequence[Mapping[str, Any]]) -> str:
+    """Tell how the parts make up the whole where they do not simply add; empty where they do."""
+    if guarantee["model"] != "local":
+        return ""
+    if not guarantee["epsilon"]:
+        return "Nothing is asked of anybody, so no budget is spent."
+    sums = [line for line in ledger if line.get("unit") == str(Unit.NODE)]
+    told = []
+    if sum(line["epsilon"] for line in ledger if line not in sums) > guarantee["epsilon"] * (1 + 1e-9):
+        told.append(
+            "Some parts are alternatives: nobody is asked both, or they are about other pairs of people. Of these the "
+            "dearest counts."
+        )
+    if sums:
+        told.append(
+            "A part that a trusted aggregator randomises is a promise of its own, about the labelled people, and is "
+            "not in the sum."
+        )
+    return " ".join([_MEASURES["local"]["composition"], *told]) if told else ""
 
 
 def _share(entry: Mapping[str, Any]) -> dict[str, Any]:

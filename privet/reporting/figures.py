@@ -57,10 +57,9 @@ class ReportFigure:
 
 
 def deciding(result: Result) -> str | None:
-    """Return the key of the control that tells whether the private data helped; the first one if none asks that."""
-    return next(
-        (key for key, figures in result.controls.items() if figures.question), next(iter(result.controls), None)
-    )
+    """Return the key of the best control that tells whether the private data helped; the first if none asks that."""
+    asking = [key for key, figures in result.controls.items() if figures.question]
+    return max(asking, key=lambda key: result.controls[key].mean, default=next(iter(result.controls), None))
 
 
 def accuracy_figure(result: Result, name: str) -> ReportFigure:

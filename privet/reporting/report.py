@@ -16,6 +16,7 @@ from privet.evaluation.results import Figures, Result, Sweep
 from privet.privacy import Guarantee
 from privet.privacy.rounding import at_most
 from privet.privacy.statement import statement
+from privet.reporting.asked import asked_figure
 from privet.reporting.figures import ReportFigure, accuracy_figure, classes_figure, deciding, tradeoff_figure
 from privet.systems import Fitted
 
@@ -138,7 +139,7 @@ def _equal(one: Result, other: Result, names: Sequence[str]) -> bool:
 def _view(result: Result, mark: str, number: int, inline: Callable[[ReportFigure], str]) -> dict[str, Any]:
     """Collect what the template shows of one result."""
     name = _slug(f"{number}-{result.system}-{result.dataset}")
-    main = deciding(result)
+    main, asked = deciding(result), asked_figure(result, f"asked-{name}")
     shown = [row for row in result.classes if row.recall is not None]
     classes = 0 < len(shown) <= _MOST_CLASSES
     return {
@@ -154,6 +155,7 @@ def _view(result: Result, mark: str, number: int, inline: Callable[[ReportFigure
         "interval": _interval(result.figures),
         "rows": [(each, _interval(each)) for each in result.controls.values()],
         "accuracy": inline(accuracy_figure(result, f"accuracy-{name}")),
+        "asked": None if asked is None else inline(asked),
         "main": None if main is None else result.controls[main],
         "main_key": main,
         "class_figure": inline(classes_figure(result, main, f"classes-{name}")) if classes else None,

@@ -42,7 +42,7 @@ def plot_table(table: Table, path: Path) -> None:
         for axis in axes[len(panels) :]:
             axis.remove()
         for axis, panel in zip(axes, panels, strict=False):
-            _draw(axis, [cell for cell in cells if cell.panel == panel])
+            _draw(axis, [cell for cell in cells if cell.panel == panel], table.printed)
             axis.set_title(panel, fontsize=9)
             axis.set_xlabel(table.axis)
         axes[0].set_ylabel(table.metric)
@@ -54,7 +54,7 @@ def plot_table(table: Table, path: Path) -> None:
     write_figure(draw, width, 2.6 * lines + 0.9, path)
 
 
-def _draw(axis: Any, cells: Sequence[TableCell]) -> None:
+def _draw(axis: Any, cells: Sequence[TableCell], name: str) -> None:
     """One panel: a line for each series, and the controls of the first of them."""
     cells = sorted(cells, key=lambda cell: cell.at or 0.0)
     lines = list(dict.fromkeys(cell.series for cell in cells))
@@ -62,7 +62,7 @@ def _draw(axis: Any, cells: Sequence[TableCell]) -> None:
     shown = _draw_controls(axis, first, OTHERS if len(lines) == 1 else GREYS)
     printed = [(cell.at, cell.paper) for cell in cells if cell.paper is not None]
     if printed:
-        axis.plot(*zip(*printed, strict=True), "x", color=PAPER, ms=6, label="paper")
+        axis.plot(*zip(*printed, strict=True), "x", color=PAPER, ms=6, label=name)
     for number, line in enumerate(lines):
         here = [cell for cell in cells if cell.series == line]
         figures = [cell.measured for cell in here if cell.measured is not None]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from privet.errors import InvalidParameter
 from privet.reproduction.cells import PublishedTable
-from privet.reproduction.papers import heterpoisson, lpgnn, privge, rgnn, solitude
+from privet.reproduction.papers import blink, heterpoisson, inquiry, lpgnn, privge, revisit, rgnn, solitude
 
 __all__ = ["TABLES", "published_table"]
 
-_PAPERS = (lpgnn.TABLES, solitude.TABLES, privge.TABLES, rgnn.TABLES, heterpoisson.TABLES)
-TABLES: dict[str, PublishedTable] = {table.name: table for tables in _PAPERS for table in tables}
+_PAPERS = (lpgnn, solitude, privge, rgnn, heterpoisson, inquiry, revisit, blink)
+TABLES: dict[str, PublishedTable] = {table.name: table for paper in _PAPERS for table in paper.TABLES}
 
 
 def published_table(name: str) -> PublishedTable:

@@ -31,6 +31,8 @@ class Cell:
         tick: The name of its place, where it is not a number.
         protocol: What the evaluation does differently, such as a smaller ``label_rate``.
         controls: Whether anything is measured beside the system itself.
+        system: The name of the system that is measured (default: the table's).
+        references: Other published figures of the same condition, in per cent, by a short name.
     """
 
     dataset: str
@@ -46,6 +48,8 @@ class Cell:
     tick: str = ""
     protocol: dict[str, Any] = field(default_factory=dict, hash=False)
     controls: bool = True
+    system: str = ""
+    references: dict[str, float] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class PublishedTable:
         axis: The name of a plot's horizontal axis.
         statement: What the paper says where it prints no numbers.
         beside: The keys of the columns beside the system's own (default: all that the measure has).
+        printed: The name of the column of published figures.
     """
 
     name: str
@@ -73,6 +78,7 @@ class PublishedTable:
     axis: str = "epsilon"
     statement: str = ""
     beside: tuple[str, ...] | None = None
+    printed: str = "paper"
 
     def only(self, datasets: Sequence[str] = (), condition: str | None = None) -> PublishedTable:
         """Return the table with fewer cells.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,9 +95,12 @@ def accuracy(predicted: NDArray[np.int64], labels: NDArray[np.int64], classes: i
 
 
 def _column(control: Control, score: Score) -> Column:
-    def measure(system: Any, graph: Graph, seed: int, label_rate: float | None = None) -> float:
+    def measure(
+        system: Any, graph: Graph, seed: int, label_rate: float | None = None, split: Sequence[float] | None = None
+    ) -> float:
         papers = (0.8, 0.0) if system.model == "central" else SPLIT  # the central paper's, and everybody else's
-        view = with_split(system, graph, seed, label_rate, papers)
+        train, validation = papers if split is None else split
+        view = with_split(system, graph, seed, label_rate, (train, validation))
         if view.labels is None or view.split is None:
             raise InvalidData("graph to measure on", "one with labels", "one without")
         fitted = control.fit(system, view, seed)

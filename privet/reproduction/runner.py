@@ -47,27 +47,28 @@ def run_table(
         table, seeds = thinned(table), 1
 
     @cache
-    def graph_of(dataset: str) -> Graph:
+    def graph_of(dataset: str, system: str) -> Graph:
         if dataset in MADE:
             return MADE[dataset]()
-        return prepared(stand_in(dataset) if quick else load(dataset, root), table.system, dataset)
+        return prepared(stand_in(dataset) if quick else load(dataset, root), system, dataset)
 
     def measured(cell: Cell) -> TableCell:
         facts = (cell.dataset, cell.label, cell.paper, cell.paper_std, cell.panel or cell.dataset)
-        place = (cell.series, cell.at, cell.tick)
+        place = (cell.series, cell.at, cell.tick, cell.references)
         if not cell.available:
             return TableCell(*facts, *place)
         system = _system(table, cell, quick)
         found: dict[str, list[float]] = {}
         columns = _columns(table, cell, system, controls)
+        graph = graph_of(cell.dataset, cell.system or table.system)
         for seed in range(seeds):
             for column in columns:
-                figure = _figure(table, cell, column, system, graph_of, seed, store)
+                figure = _figure(table, cell, column, system, graph, seed, store)
                 found.setdefault(column.key, []).append(table.measure.factor * figure)
                 progress(f"{cell.dataset} {cell.label} {column.short}".strip())
         own, *beside = (Figures(tuple(found[each.key]), each.short, each.title) for each in columns)
         keys = [column.key for column in columns[1:]]
-        guarantee = system.guarantee(graph_of(cell.dataset))
+        guarantee = system.guarantee(graph)
         return TableCell(*facts, *place, own, dict(zip(keys, beside, strict=True)), guarantee)
 
     return Table(
@@ -80,6 +81,7 @@ def run_table(
         axis=table.axis,
         seeds=seeds,
         quick=quick,
+        printed=table.printed,
         percent=table.measure.factor == 100,
         cells=tuple(measured(cell) for cell in table.cells),
         version=privet.__version__,
@@ -95,7 +97,7 @@ def figures_needed(table: PublishedTable, seeds: int, *, controls: bool = True, 
 
 
 def _system(table: PublishedTable, cell: Cell, quick: bool) -> Any:
-    system = system_for(table.system, cell.dataset, cell.settings, cell.condition)
+    system = system_for(cell.system or table.system, cell.dataset, cell.settings, cell.condition)
     return shrunk(system) if quick else system
 
 
@@ -111,7 +113,7 @@ def _figure(
     cell: Cell,
     column: Column,
     system: Any,
-    graph_of: Callable[[str], Graph],
+    graph: Graph,
     seed: int,
     store: Store,
 ) -> float:
@@ -126,6 +128,6 @@ def _figure(
     } | ({"protocol": cell.protocol} if cell.protocol else {})
 
     def work() -> dict[str, float]:
-        return {"test": column.measure(subject, graph_of(cell.dataset), seed, **cell.protocol)}
+        return {"test": column.measure(subject, graph, seed, **cell.protocol)}
 
     return float(store.compute(key, work)["test"])

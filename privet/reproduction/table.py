@@ -19,7 +19,7 @@ _TEXTS = ("title", "statement", "remark", "task", "metric", "axis", "seeds", "qu
 
 @dataclass(frozen=True)
 class TableCell:
-    """One measured cell; the fields up to ``tick`` are those of :class:`~privet.reproduction.cells.Cell`.
+    """One measured cell; the fields up to ``references`` are those of :class:`~privet.reproduction.cells.Cell`.
 
     Attributes:
         measured: Our figures; None where the dataset cannot be had.
@@ -35,6 +35,7 @@ class TableCell:
     series: str
     at: float | None
     tick: str
+    references: Mapping[str, float] = field(default_factory=dict)
     measured: Figures | None = None
     controls: Mapping[str, Figures] = field(default_factory=dict)
     guarantee: Guarantee | None = None
@@ -46,7 +47,7 @@ class TableCell:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        plain = {name: getattr(self, name) for name in _PLAIN}
+        plain = {name: getattr(self, name) for name in _PLAIN} | {"references": dict(self.references)}
         if self.measured is None:
             return {**plain, "measured": None}
         return {
@@ -63,6 +64,7 @@ class TableCell:
         measured, guarantee = document["measured"], document.get("guarantee")
         return cls(
             **{name: document[name] for name in _PLAIN},
+            references=document.get("references", {}),  # tables of older versions have none
             measured=None if measured is None else Figures.from_dict(measured),
             controls={key: Figures.from_dict(value, key) for key, value in document.get("controls", {}).items()},
             guarantee=None if guarantee is None else Guarantee.from_dict(guarantee),
@@ -86,6 +88,7 @@ class Table(Document):
         percent: Whether figures are in per cent.
         cells: The cells.
         version: The version of privet.
+        printed: The name of the column of published figures.
     """
 
     name: str
@@ -100,11 +103,13 @@ class Table(Document):
     percent: bool
     cells: tuple[TableCell, ...]
     version: str
+    printed: str = "paper"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         texts = {name: getattr(self, name) for name in _TEXTS}
-        return {"table": self.name, **texts, "percent": self.percent, "cells": [cell.to_dict() for cell in self.cells]}
+        rest = {"printed": self.printed, "percent": self.percent, "cells": [cell.to_dict() for cell in self.cells]}
+        return {"table": self.name, **texts, **rest}
 
     @classmethod
     def from_dict(cls, document: Any, where: str = "table") -> Table:
@@ -114,7 +119,7 @@ class Table(Document):
             cells = tuple(TableCell.from_dict(cell) for cell in found["cells"])
         except (PrivetError, TypeError, KeyError, ValueError, AttributeError):
             raise InvalidData(where, "a table that privet measured", "one whose cells cannot be read") from None
-        texts = {name: found[name] for name in _TEXTS}
+        texts = {name: found[name] for name in _TEXTS} | {"printed": found.get("printed", "paper")}
         return cls(name=found["table"], percent=found["percent"], cells=cells, **texts)
 
     def rows(self) -> list[dict[str, Any]]:

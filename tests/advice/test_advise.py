@@ -16,7 +16,9 @@ from privet.advice.topology import Topology, stated_topology
 from privet.advice.worlds import World
 from privet.cli import app
 from privet.cli.render.advice import next_commands
-from privet.data import Schema
+from privet.data import Graph, Schema
+from privet.errors import InvalidData
+from privet.systems.controls import majority
 
 SMALL = Schema.categorical([2, 2, 3], classes=2)
 
@@ -31,7 +33,9 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two worlds instead of nine, and hardly any training."""
     real = candidates_module.advised
     monkeypatch.setattr(
-        candidates_module, "advised", lambda name: tuple({**each, "max_epochs": 5} for each in real(name))
+        candidates_module,
+        "advised",
+        lambda name: tuple({**each, **({"max_epochs": 5} if each else {})} for each in real(name)),
     )
     monkeypatch.setattr(module, "worlds", lambda: [World("high", "weak"), World("low", "strong")])
 
@@ -81,6 +85,31 @@ def test_the_choice_is_for_the_worlds_in_which_it_helps() -> None:
     ]
     assert module._recommended(first, champions, rows) is strong
     assert module._recommended(first, champions, rows[:1]) is first
+
+
+def test_where_the_structure_suffices_nothing_is_collected(topology: Topology, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates_module, "advised", lambda name: ({},) if name in ("inquiry", "structure") else ())
+    monkeypatch.setattr(module, "worlds", lambda: [World("high", "weak")])
+    monkeypatch.setattr(module, "without", lambda ranked, *_: {"features": []})
+    found = advise(StudyPlan(topology, _numbers(), 0.1, "features", seeds=6, worth=3.0))
+    assert found.collect == {"features": "no"}
+    assert (found.chosen.system, found.recommended.system) == ("structure", "inquiry")
+    assert found.advice.startswith("Collect nothing.")
+    assert next_commands(found)[-1].startswith("privet run structure --dataset DIRECTORY")
+
+
+def test_a_way_that_a_world_does_not_allow_counts_as_guessing(topology: Topology) -> None:
+    class Refusing(Candidate):
+        def trained(self, people: Graph, seed: int) -> Any:
+            raise InvalidData("A panel needs people of every class.")
+
+    world, (some, *_) = World("high", "weak"), candidates("features", 1.0, SMALL)
+    trial = module._Trial(topology.graph, SMALL, [world], lambda: None)
+    (row,) = trial.once([Refusing(some.system, some.mechanism, some.share)])
+    people = world.people(topology.graph, SMALL, 0)
+    assert people.labels is not None
+    assert people.split is not None
+    assert row.scores == [100 * majority(people).score(people.labels, people.split.test)]
 
 
 def _numbers() -> Schema:

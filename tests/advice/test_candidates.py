@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privet.advice.candidates import SPLITS, candidates, without
+from privet.advice.candidates import SPLITS, candidates, featureless, without
 from privet.advice.topology import stated_topology
 from privet.advice.worlds import World
 from privet.data import Graph, Schema
@@ -19,9 +19,10 @@ PUBLIC = Graph.from_edges(np.empty((2, 0), dtype=np.int64), 20, schema=SMALL)
 @pytest.mark.parametrize("protect", SPLITS)
 @pytest.mark.parametrize("budget", [0.1, 1.0, 0.7])
 def test_no_candidate_spends_more_than_the_budget(protect: str, budget: float) -> None:
-    for each in candidates(protect, budget, SMALL):
+    found = candidates(protect, budget, SMALL)
+    for each in found:
         shares = [each.with_share(protect, budget, share) for share in SPLITS[protect]]
-        ways = [way for options in without(each, protect, budget).values() for way in options]
+        ways = [way for options in without([each, *found], protect, budget).values() for way in options]
         for candidate in (*shares, *ways):
             assert 0 <= sum(candidate.epsilons.values()) <= budget
         assert sum(each.epsilons.values()) == pytest.approx(budget)
@@ -38,13 +39,28 @@ def test_rounding_does_not_exceed_the_budget(budget: float, protect: str) -> Non
 
 
 def test_a_control_gets_the_whole_budget() -> None:
-    best = candidates("features,labels", 2.0, SMALL)[0]
-    options = without(best, "features,labels", 2.0)
+    options = without(candidates("features,labels", 2.0, SMALL), "features,labels", 2.0)
     assert [way.epsilons for way in options["features"]] == [{"labels": 2.0}] * 2
     assert [way.mechanism for way in options["features"]] == ["none"] * 2
-    solitude = candidates("features,edges", 8.0, SMALL)[0]
-    assert without(solitude, "features,edges", 8.0)["edges"][0].epsilons == {"features": 8.0}
-    assert without(candidates("features", 1.0, SMALL)[0], "features", 1.0)["features"][0].epsilons == {}
+    private = candidates("features,edges", 8.0, SMALL)
+    assert without(private, "features,edges", 8.0)["edges"][0].epsilons == {"features": 8.0}
+    assert without(candidates("features", 1.0, SMALL), "features", 1.0)["features"][0].epsilons == {}
+
+
+@pytest.mark.parametrize(
+    ("protect", "name", "epsilons"),
+    [
+        ("features", "structure", {}),
+        ("features,labels", "structure", {"labels": 2.0}),
+        ("features,edges", "inquiry", {"edges": 2.0}),
+    ],
+)
+def test_collecting_nothing_is_a_way_too(protect: str, name: str, epsilons: dict[str, float]) -> None:
+    (way,) = featureless(protect, 2.0, SMALL)
+    assert (way.name, way.epsilons, way.mechanism) == (name, epsilons, "none")
+    assert {"features": {"inquiry", "lpgnn"}, "features,labels": {"inquiry", "lpgnn"}}.get(
+        protect, {"inquiry", "solitude"}
+    ) <= {each.name for each in candidates(protect, 2.0, SMALL)}
 
 
 def test_systems_of_categories_need_categories() -> None:
@@ -63,7 +79,8 @@ def test_what_cannot_be_asked(protect: str, budget: float) -> None:
 def test_reports_without_information_do_not_depend_on_the_features() -> None:
     people = World("high", "strong").people(stated_topology(200, 6.0).graph, SMALL, 0)
     other = people.replace(features=people.features[::-1].copy())
-    for way in without(candidates("features,labels", 2.0, SMALL)[0], "features,labels", 2.0)["features"]:
+    controls = without(candidates("features,labels", 2.0, SMALL), "features,labels", 2.0)["features"]
+    for way in (*controls, *featureless("features,labels", 2.0, SMALL)):
         assert (way.trained(people, 0).probabilities == way.trained(other, 0).probabilities).all()
 
 

@@ -9,7 +9,7 @@ from privet.advice.words import advice_paragraph
 @pytest.mark.parametrize(
     ("gains", "words"),
     [
-        ([0.0, 0.1, -3.0], "Do not collect the features. The structure alone does as well: in none of the 3 worlds"),
+        ([0.0, 0.1, -3.0], "Collect nothing. The structure alone does as well: in none of the 3 worlds"),
         ([0.0, 0.1, 4.0], "worth it in 1 of 3 worlds (strong signal with low homophily), where they gain 4.0 points"),
         ([2.0, 3.0, 4.0], "worth it in all 3 worlds: they gain 2.0 to 4.0 points"),
     ],
@@ -18,7 +18,7 @@ def test_it_says_plainly_whether_to_collect(gains: list[float], words: str) -> N
     text = advice_paragraph(advice(gains))
     assert words in text
     assert ("They need not be collected at all." in text) == (max(gains) < 1)
-    assert text.startswith("Do not collect") == (max(gains) < 1)
+    assert text.startswith("Collect nothing") == (max(gains) < 1)
     assert "One other setting is within noise of the best" in text
     assert "in up to 8 of 100 simulations" in text
 

@@ -88,6 +88,24 @@ def test_bad_parameters_are_named(name: str, parameters: dict[str, Any], words: 
         account(name, parameters)
 
 
+def test_an_aggregator_s_line_stands_beside_the_local_one() -> None:
+    found = account("inquiry", {"epsilon_features": 2.0, "class_sums": 1.0, "num_nodes": 50_000})
+    assert found.guarantee.epsilon == 2.0
+    local, central = found.to_dict()["ledger"]
+    assert (local["epsilon"], local["delta"]) == (2.0, 0.0)
+    assert central["part"] == "class sums (central)"
+    assert 0.9 < central["epsilon"] <= 1.0
+    assert central["delta"] > 0
+
+
+def test_who_asks_for_nothing_promises_it() -> None:
+    document = account("structure", {}).to_dict()
+    assert document["guarantee"]["epsilon"] == 0
+    assert document["in_words"].startswith("Nothing is asked of anybody")
+    assert "ledger" not in document
+    assert account("structure", {"epsilon_labels": 1.0}).to_dict()["ledger"][0]["part"] == "label"
+
+
 def test_both_endpoints_may_report() -> None:
     one, two = (account("solitude", {"epsilon_edges": 7.0, "one_sided": each}) for each in (True, False))
     assert (one.guarantee.relationship_epsilon, two.guarantee.relationship_epsilon) == (7.0, 14.0)

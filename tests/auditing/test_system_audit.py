@@ -28,7 +28,7 @@ def test_what_can_be_audited_follows_from_the_process() -> None:
 @pytest.mark.parametrize(
     ("kind", "parameters", "words"),
     [
-        (LPGNN, {}, "one of .*heterpoisson"),
+        (LPGNN, {"rate": 0.2}, "'rate' parameter of lpgnn"),
         (SYSTEMS["ndp"], {}, "one of .*heterpoisson"),
         (SYSTEMS["heterpoisson"], {**QUICK, "noise": "laplace"}, "gaussian or sml"),
         (SYSTEMS["heterpoisson"], {"classes": 3}, "'classes' parameter of heterpoisson"),

@@ -20,6 +20,8 @@ def test_a_curve_repeats_and_says_what_its_intervals_are(seeds: int, graph: Grap
     assert ("one seed, no intervals" in drawn) == (seeds == 1)
     assert "lpgnn on tiny" in drawn
     point = curve.points[0]
-    assert deciding(point) == "structure_only"
+    asking = {key: figures.mean for key, figures in point.controls.items() if figures.question}
+    assert asking[deciding(point)] == max(asking.values())  # the strongest control without private data
+    assert set(asking) == {"structure_only", "structure"}
     accuracy_figure(point, "accuracy").write(tmp_path / "accuracy.pdf")
     assert (tmp_path / "accuracy.pdf").stat().st_size > 1000

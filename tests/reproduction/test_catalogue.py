@@ -7,7 +7,7 @@ from privet.errors import InvalidParameter
 from privet.evaluation.choosing import system_for
 from privet.reproduction.catalogue import TABLES, published_table
 from privet.reproduction.figures.made_graphs import MADE
-from privet.reproduction.measures import OWN
+from privet.reproduction.measures import ACCURACY, OWN
 
 # What each paper has, and the ids under which it must be found.
 EXPERIMENTS = {
@@ -16,6 +16,9 @@ EXPERIMENTS = {
     "privge": "fig1 fig2 2 fig3 fig4",
     "rgnn": "1 ablation fig2 fig3 fig4",
     "heterpoisson": "2 3 4 fig1 fig5 fig6 fig7 fig8",
+    "inquiry": "features edges",
+    "revisit": "1 6",
+    "blink": "cora citeseer",
 }
 
 
@@ -35,7 +38,9 @@ def test_cells_are_complete(table) -> None:
         assert cell.paper is None or 20 < cell.paper < 100
         assert cell.at is not None
         assert all(value > 0 for name, value in cell.settings.items() if "epsilon" in name and value is not None)
-        system_for(table.system, cell.dataset, cell.settings, cell.condition)  # refuses a setting that does not exist
+        system_for(
+            cell.system or table.system, cell.dataset, cell.settings, cell.condition
+        )  # refuses a setting that does not exist
     labels = [(cell.dataset, cell.label) for cell in table.cells]
     assert len(set(labels)) == len(labels)
     places = [(cell.panel or cell.dataset, cell.series, cell.at) for cell in table.cells]
@@ -45,17 +50,45 @@ def test_cells_are_complete(table) -> None:
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda t: t.name)
 def test_a_table_has_printed_figures_or_a_statement(table) -> None:
     assert table.statement or any(cell.paper is not None for cell in table.cells)
-    cell = table.cells[0]
-    columns = table.measure.columns(system_for(table.system, cell.dataset, cell.settings, cell.condition))
+    built = [
+        system_for(each.system or table.system, each.dataset, each.settings, each.condition) for each in table.cells
+    ]
+    columns = [column for system in built for column in table.measure.columns(system)]
     assert columns[0].key == OWN
-    assert set(table.beside or ()) <= {column.key for column in columns[1:]}
-    assert all(column.short and column.title for column in columns[1:])
+    assert set(table.beside or ()) <= {column.key for column in columns if column.key != OWN}
+    assert all(column.short and column.title for column in columns if column.key != OWN)
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda t: t.name)
+def test_the_strong_structure_stands_beside_the_old_control(table) -> None:
+    cell = table.cells[0]
+    system = system_for(cell.system or table.system, cell.dataset, cell.settings, cell.condition)
+    keys = {column.key for column in table.measure.columns(system)}
+    shown = keys if table.beside is None else keys & set(table.beside)
+    if "structure_only" in shown and table.measure is ACCURACY:
+        assert "structure" in shown
 
 
 def test_rgnn_budgets_are_the_true_ones() -> None:
     first = TABLES["rgnn-1"].cells[0]
     assert first.settings == {"epsilon_features": 10.0, "epsilon_labels": 3.0}
     assert "true 10" in first.label
+
+
+def test_blink_is_met_at_both_prices() -> None:
+    for name in ("blink-cora", "blink-citeseer"):
+        cells = TABLES[name].cells
+        assert [cell.settings["epsilon_edges"] for cell in cells] == [2.0, 4.0, 6.0, 8.0, 1.0, 2.0, 3.0, 4.0]
+        assert all(cell.settings["public_features"] for cell in cells)
+    references = {(c.dataset, c.at): c.references for c in TABLES["inquiry-edges"].cells if "public" in c.label}
+    assert references["cora", 2.0] == {"Blink": TABLES["blink-cora"].cells[0].paper}
+    assert references["cora", 1.0] == {}
+
+
+def test_few_labels_have_a_split_of_their_own() -> None:
+    few = [cell for cell in TABLES["inquiry-features"].cells if "10 %" in cell.label]
+    assert {cell.dataset for cell in few} == {"acm", "blogcatalog", "citeseer"}
+    assert all(cell.protocol == {"split": [0.1, 0.1]} and cell.settings["panel"] == 0.05 for cell in few)
 
 
 def test_the_inductive_table_trains_on_training_nodes_alone() -> None:

@@ -24,6 +24,8 @@ def test_fewer_labels_are_worse(graph: Graph) -> None:
     column = next(each for each in ACCURACY.columns(SYSTEM) if each.key == "label_propagation")
     few, many = (column.measure(SYSTEM, graph, 3, label_rate=rate) for rate in (0.02, 0.5))
     assert few < many
+    fewer, more = (column.measure(SYSTEM, graph, 3, split=split) for split in ([0.02, 0.1], [0.5, 0.25]))
+    assert fewer < more
 
 
 def test_kinds_become_columns(graph: Graph) -> None:

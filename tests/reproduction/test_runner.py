@@ -57,6 +57,19 @@ def test_an_interrupted_table_goes_on(table: PublishedTable, tmp_path: Path, mon
     assert len(calls) == 1 + 2 + 2  # trainings of the system: one was interrupted, two share no budget
 
 
+def test_a_cell_may_be_of_another_system_and_have_references(dataset: Path, tmp_path: Path) -> None:
+    cells = (
+        Cell(str(dataset), "ours", {"panel": 0.3}, 90.0, references={"raw (paper)": 95.0}),
+        Cell(str(dataset), "theirs", {"hops": 1, "max_epochs": 3}, None, system="lpgnn", controls=False),
+    )
+    table = PublishedTable("t", "T", "inquiry", cells, beside=("structure", "panel_only"), printed="prototype")
+    found = run_table(table, None, 1, Store(tmp_path))
+    assert found.printed == "prototype"
+    assert [list(cell.controls) for cell in found.cells] == [["structure", "panel_only"], []]
+    assert [dict(cell.references) for cell in found.cells] == [{"raw (paper)": 95.0}, {}]
+    assert len(list(tmp_path.iterdir())) == 3 + 1
+
+
 def test_controls_that_do_not_depend_on_a_setting_are_measured_once(dataset: Path, tmp_path: Path) -> None:
     quick = {"noise_multiplier": 2.0, "batch_size": 40, "epochs": 1.0, "hidden_channels": 8}
     cells = tuple(Cell(str(dataset), b, {"backbone": b, **quick}, None) for b in ("gin", "sage"))

@@ -10,7 +10,7 @@ from privet.privacy import Guarantee, Unit
 from privet.reproduction.table import Table, TableCell
 
 CELL = TableCell(
-    "cora", "eps 1", 84.0, 0.5, "cora", "", 1.0, "", Figures((84.26, 84.46), "", ""),
+    "cora", "eps 1", 84.0, 0.5, "cora", "", 1.0, "", {"raw": 90.0}, Figures((84.26, 84.46), "", ""),
     {"structure_only": Figures((80.0, 81.0), "no info", "structure only")}, Guarantee.local(Unit.FEATURES, 1.0),
 )  # fmt: skip
 TABLE = Table(
@@ -24,6 +24,11 @@ def test_a_table_reads_back() -> None:
     assert Table.from_dict(json.loads(json.dumps(TABLE.to_dict()))) == TABLE
     assert repr(TABLE) == "Table(t-1: 1 of 2 cells measured)"
     assert [row["figure"] for row in TABLE.rows()] == ["ours", "structure_only"]
+    older = TABLE.to_dict()
+    del older["printed"]
+    for cell in older["cells"]:
+        del cell["references"]
+    assert Table.from_dict(older).cells[0].references == {}
     for wrong in ({}, TABLE.to_dict() | {"cells": [{}]}):
         with pytest.raises(InvalidData, match="table"):
             Table.from_dict(wrong)

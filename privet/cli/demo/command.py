@@ -72,9 +72,9 @@ def run_demo(
     for command, text in (
         ("privet advise --help", "does your study need private data at all, and how much budget?"),
         ("privet study new --help", "declare a study, then serve it"),
-        ("privet run lpgnn --dataset DIRECTORY", "your own data (the README says what a directory holds)"),
-        ("privet table list", "every table and figure of the five papers"),
-        (f"privet statement {out / 'lpgnn.json'}", "the privacy statement as prose"),
+        ("privet run inquiry --dataset DIRECTORY", "your own data (the README says what a directory holds)"),
+        ("privet table list", "every table and figure of the papers"),
+        (f"privet statement {out / 'inquiry.json'}", "the privacy statement as prose"),
     ):
         console.print(f"  [bold]{command}[/]  {text}", soft_wrap=True)
 
@@ -93,13 +93,9 @@ def _write(results: list[Result], out: Path) -> Path:
 
     out.mkdir(exist_ok=True)
     for result in results:
-        labels = (
-            "-labels"
-            if any(r is not result and r.system == result.system for r in results)
-            and (result.settings.get("epsilon_labels"))
-            else ""
-        )
-        result.save(out / f"{result.system}{labels}.json")
+        twins = [other for other in results if other is not result and other.system == result.system]
+        parts = [part for part in ("labels", "edges") if twins and result.settings.get(f"epsilon_{part}")]
+        result.save(out / ("-".join([result.system, *parts]) + ".json"))
     page = out / "report.html"
     write_report(results, page)
     return page

@@ -8,6 +8,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from privet.data import Graph
+from privet.evaluation.cache import Store
 from privet.evaluation.evaluate import evaluate, figures_needed
 from privet.evaluation.results import Result
 from privet.systems import SYSTEMS
@@ -19,7 +20,7 @@ __all__ = ["show_systems"]
 def show_systems(console: Console, graph: Graph, seeds: int) -> list[Result]:
     """Measure all of them, print two tables, and return the results."""
     cases = [(kind(**settings), view) for name, kind in SYSTEMS.items() for settings, view in demonstrated(name, graph)]
-    results = []
+    results, store = [], Store(None)  # controls that systems share are measured once
     with Progress(console=console, transient=True) as progress:
         bar = progress.add_task("training", total=sum(figures_needed(system, seeds, True) for system, _ in cases))
         for system, view in cases:
@@ -29,6 +30,7 @@ def show_systems(console: Console, graph: Graph, seeds: int) -> list[Result]:
                     view,
                     seeds,
                     dataset="a synthetic society",
+                    store=store,
                     progress=lambda text: progress.update(bar, advance=1, description=f"training {text}"),
                 )
             )
@@ -39,20 +41,21 @@ def show_systems(console: Console, graph: Graph, seeds: int) -> list[Result]:
         chosen = [result for result in results if result.guarantee.model == model]
         _print(console, f"\n{title}, test accuracy in per cent", chosen)
     console.print(
-        "'no info' runs the same pipeline on reports that carry no information, and the DP-MLP sees no edge: where a "
-        "control does as well, the private data, or the graph, need not have been used."
+        "'structure' asks nobody, 'no info' runs the same pipeline on reports that carry no information, and the "
+        "DP-MLP sees no edge: where a control does as well, the private data, or the graph, need not have been used."
     )
     return results
 
 
 def _print(console: Console, title: str, results: list[Result]) -> None:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    keys = [key for key in results[0].controls if all(key in result.controls for result in results)]
-    shorts = [results[0].controls[key].short for key in keys]
+    known = {key: figures.short for result in results for key, figures in result.controls.items()}
+    keys = [key for key in known if 2 * sum(key in result.controls for result in results) >= len(results)]
+    shorts = [known[key] for key in keys]
     for column in ("system", "protects", "epsilon", "private", *shorts):
         table.add_column(column, justify="left" if column in ("system", "protects") else "right")
     for result in results:
-        figures = [f"{result.controls[key].mean:.1f}" for key in keys]
+        figures = [f"{result.controls[key].mean:.1f}" if key in result.controls else "" for key in keys]
         unit = (
             str(result.guarantee.unit).replace("feature vector", "features").replace("neighbour list bit", "list bit")
         )

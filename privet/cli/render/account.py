@@ -22,7 +22,9 @@ def print_account(account: MechanismAccount | LocalAccount) -> None:
     elif account.guarantee.published_epsilon not in (None, account.guarantee.epsilon):
         claimed = f"{account.guarantee.published_epsilon:.4g} (the paper's claim; it does not hold)"
         table.add_row("published epsilon", claimed)
-    _add_words(table, account.guarantee)
+    if isinstance(account, LocalAccount) and len(account.lines) > 1:
+        _add_lines(table, account)
+    _add_words(table, account)
     if isinstance(account, MechanismAccount):
         _add_worth(table, account)
     Console().print(table)
@@ -43,10 +45,17 @@ def _add_noise(table: Table, account: CentralAccount) -> None:
         table.add_row("published epsilon", f"{account.published_epsilon:.4g}: {account.claim}")
 
 
-def _add_words(table: Table, guarantee: Guarantee) -> None:
+def _add_lines(table: Table, account: LocalAccount) -> None:
+    for line in account.lines:
+        delta = f", delta at most {at_most(line.delta, 3)}" if line.delta else ""
+        table.add_row(line.part, f"epsilon {line.epsilon:.6g}{delta}: {line.mechanism}, for a {line.unit}")
+
+
+def _add_words(table: Table, account: MechanismAccount | LocalAccount) -> None:
+    guarantee = account.guarantee
     table.add_row("unit", f"{guarantee.unit} ({guarantee.model} model)")
     table.add_row("adjacent inputs", guarantee.adjacency)
-    table.add_row("in words", guarantee.in_words())
+    table.add_row("in words", guarantee.in_words() if isinstance(account, MechanismAccount) else account.in_words)
     table.add_row("not protected", "; ".join(guarantee.unprotected) or "nothing known")
 
 

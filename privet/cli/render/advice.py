@@ -41,7 +41,7 @@ def next_commands(advice: Advice) -> list[str]:
 
     That is the guarantee of what should be collected, a run that shows the controls beside the system, and a study.
     """
-    best = advice.recommended
+    best = advice.chosen if advice.chosen.system in SYSTEMS else advice.recommended
     budgets = [f"--epsilon-{part} {value:.12g}" for part, value in best.epsilons.items()]
     kind = SYSTEMS.find(best.system)
     known = {field.name: field.default for field in fields(kind)}
@@ -56,12 +56,15 @@ def next_commands(advice: Advice) -> list[str]:
     far = next((f"--hops {best.settings[name]}" for name in _HOPS if name in best.settings), "")
     run = f"privet run {best.system} --dataset {shlex.quote(dataset)}"
     run = " ".join([run, *budgets, *filter(None, [far]), *others])
-    if advice.collect["features"] != "no":
+    if advice.collect["features"] != "no" or best is advice.chosen:
         shape = f"--dimension {advice.features} --classes {advice.classes}"
+        account = " ".join([f"privet account {best.system}", *budgets, shape])
+        if advice.collect["features"] == "no" or hasattr(kind, "next_round"):
+            return [account, run]  # a study that one command declares asks once, and for features
         asked = f"--mechanism {best.mechanism}" + (f" --sample {best.sample}" if best.sample else "")
         study = "privet study new STUDY --title TITLE --purpose WHY --operator WHO"
         study += f" --nodes {advice.nodes} --schema SCHEMA {asked}"
-        return [" ".join([f"privet account {best.system}", *budgets, shape]), run, " ".join([study, *budgets])]
+        return [account, run, " ".join([study, *budgets])]
     schema = Schema.categorical([2] * 16, classes=advice.classes)  # only what follows the features is asked for
     public = Graph.from_edges(np.empty((2, 0), dtype=np.int64), 2, schema=schema)
     rest = kind(**best.settings).release(public).lines()[1:2]
@@ -98,7 +101,9 @@ def _candidates(advice: Advice) -> Table:
     )
     for column in ("system", "mechanism", *parts, "K", "right", "behind"):
         table.add_column(column, justify="left" if column in ("system", "mechanism") else "right")
-    for way in [*advice.candidates[:_SHOWN], *advice.without.values()]:
+    first = {way.system: place for place, way in reversed(list(enumerate(advice.candidates)))}
+    shown = [way for place, way in enumerate(advice.candidates) if place < _SHOWN or place in first.values()]
+    for way in [*shown, *advice.without.values()]:
         budget = [f"{way.epsilons[part]:g}" if part in way.epsilons else "-" for part in parts]
         behind = "" if way is advice.candidates[0] else f"{way.behind:.1f} ± {way.margin:.1f}"
         table.add_row(way.system, way.mechanism_words, *budget, way.hops or "-", f"{way.mean:.1f}", behind)

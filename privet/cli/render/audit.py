@@ -11,17 +11,25 @@ from rich.table import Table
 from privet.auditing.claims import ClaimAudit
 
 if TYPE_CHECKING:
+    from privet.auditing.local_audit import LocalAudit
     from privet.auditing.system_audit import SystemAudit
 
 __all__ = ["print_audit"]
 
 
-def print_audit(audit: ClaimAudit | SystemAudit) -> None:
+def print_audit(audit: ClaimAudit | LocalAudit | SystemAudit) -> None:
     """Print the audit of a mechanism or a system."""
     console = Console()
     if isinstance(audit, ClaimAudit):
         console.print(_enumerated(audit))
         console.print("[bold red]The claim is broken." if audit.broken else "[bold green]The claim holds.")
+        return
+    from privet.auditing.local_audit import LocalAudit  # imports torch, which the audit of a mechanism needs not
+
+    if isinstance(audit, LocalAudit):
+        for name, each in audit.questions.items():
+            console.print(f"{audit.system}, the question '{name}':")
+            print_audit(each)
         return
     console.print(_attacked(audit))
     if audit.broken:

@@ -23,10 +23,15 @@ def print_result(result: Result) -> None:
     console.print(table)
     if result.verdict:
         console.print(result.verdict)
+    if result.asked is not None:
+        console.print(f"{100 * result.asked:.0f} % of people were asked.")
     if "reported_pairs" in result.facts:
         pairs, noise = (result.facts[name] for name in ("reported_pairs", "expected_noise"))
         noise = min(noise, pairs)
         console.print(f"Of {pairs:,.0f} reported edges about {noise:,.0f} are noise ({noise / max(pairs, 1):.0%}).")
+    if not guarantee.epsilon:
+        console.print(f"Nothing private was collected. Not protected: {'; '.join(guarantee.unprotected)}.")
+        return
     published = guarantee.published_epsilon
     console.print(
         f"Protected: {guarantee.unit} ({guarantee.model} model), true epsilon at most {at_most(guarantee.epsilon)}"

@@ -15,15 +15,16 @@ __all__ = ["print_table"]
 def print_table(table: Table) -> None:
     """Print the paper's figures, ours, the controls and the true epsilon side by side."""
     console = Console()
-    shown = next((cell.controls for cell in table.cells if cell.controls), {})
+    shown = {key: figures for cell in table.cells for key, figures in cell.controls.items()}
+    references = list(dict.fromkeys(name for cell in table.cells for name in cell.references))
     seeds = "one seed" if table.seeds == 1 else f"{table.seeds} seeds"
     grid = Grid(title=f"{table.title} ({table.metric}, {seeds})", title_justify="left", box=box.SIMPLE_HEAD)
     grid.add_column("dataset", no_wrap=True)
     grid.add_column("condition")
-    for column in ("true eps", "paper", "ours", *(each.short for each in shown.values())):
+    for column in ("true eps", table.printed, "ours", *(each.short for each in shown.values()), *references):
         grid.add_column(column, justify="right")
     for cell in table.cells:
-        grid.add_row(cell.dataset, cell.condition, *_figures(table, cell, list(shown)))
+        grid.add_row(cell.dataset, cell.condition, *_figures(table, cell, list(shown), references))
     console.print(grid)
     if shown:
         console.print("; ".join(f"{each.short}: {each.title}" for each in shown.values()) + ".")
@@ -38,13 +39,14 @@ def print_table(table: Table) -> None:
         console.print(f"[bold]{NO_MEASUREMENT}[/]")
 
 
-def _figures(table: Table, cell: TableCell, shown: list[str]) -> list[str]:
+def _figures(table: Table, cell: TableCell, shown: list[str], references: list[str]) -> list[str]:
     paper = "" if cell.paper is None else f"{cell.paper:.1f}"
+    others = [f"{cell.references[name]:.1f}" if name in cell.references else "" for name in references]
     if cell.measured is None:
-        return ["", paper, "not measured"]
+        return ["", paper, "not measured", *[""] * len(shown), *others]
     judged = cell.difference is not None and not table.quick
     colour = "" if not judged else "[green]" if (cell.difference or 0.0) >= -1e-9 else "[red]"
     spread = "" if cell.measured.std is None else f" +- {table.shown(cell.measured.std)}"
     epsilon = "none" if cell.guarantee is None else f"{cell.guarantee.epsilon:.4g}"
-    controls = [table.shown(cell.controls[key].mean) for key in shown if key in cell.controls]
-    return [epsilon, paper, f"{colour}{table.shown(cell.measured.mean)}{spread}", *controls]
+    controls = [table.shown(cell.controls[key].mean) if key in cell.controls else "" for key in shown]
+    return [epsilon, paper, f"{colour}{table.shown(cell.measured.mean)}{spread}", *controls, *others]

@@ -118,7 +118,7 @@ def _figure_6() -> PublishedTable:
             "is usually better, especially for small K."
         ),
         axis="K",
-        beside=("structure_only", "non_private"),
+        beside=("structure_only", "structure", "non_private"),
     )
 
 
@@ -152,7 +152,7 @@ def _figure_7() -> PublishedTable:
             "(K = 8 against 1)."
         ),
         axis="label rate",
-        beside=("structure_only",),
+        beside=("structure_only", "structure"),
     )
 
 

@@ -166,7 +166,7 @@ def _sampled_dimensions(
         measure=measure,
         statement=statement,
         axis="k",
-        beside=("structure_only",),
+        beside=("structure_only",) if measure is LINKS else ("structure_only", "structure"),
     )
 
 

@@ -100,7 +100,7 @@ def _ablation() -> PublishedTable:
             "prints another figure for the whole in its table 1: 36.2 on Citeseer, 65.5 on DBLP.)"
         ),
         axis="variant",
-        beside=("structure_only",),
+        beside=("structure_only", "structure"),
     )
 
 
@@ -129,7 +129,7 @@ def _figure_2() -> PublishedTable:
             "GCN comparatively worse."
         ),
         axis="eps_y",
-        beside=("structure_only", "non_private"),
+        beside=("structure_only", "structure", "non_private"),
     )
 
 
@@ -191,7 +191,7 @@ def _figure_4() -> PublishedTable:
             "helps; on Citeseer small eps_y need large K_y, on DBLP large K_y help at small eps_y and hurt at large."
         ),
         axis="hops",
-        beside=("structure_only",),
+        beside=("structure_only", "structure"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,10 +17,15 @@ from privet.mechanisms.primitives.noise import noisy_sum
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
 from privet.privacy.ledger import LedgerLine
 from privet.release import Answers
+from privet.release.asks.features import Features
+from privet.release.asks.friends import Friends
+from privet.release.asks.friends_again import FriendsAgain
+from privet.release.asks.label import Label
+from privet.release.asks.resemblance import Resemblance
 from privet.release.central import CentralRelease
 from privet.systems.collected import Collected, labelled
 
-__all__ = ["ClassSums", "Inquired", "Shown", "class_sums_release"]
+__all__ = ["ClassSums", "Inquired", "Shown", "central_line", "class_sums_release", "who_was_asked"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +89,40 @@ def central_line(release: CentralRelease) -> LedgerLine:
         raise AssertionError("class sums without noise")
     how = "a trusted aggregator adds up the features of labelled people of each class, and random noise to the sums"
     return LedgerLine.of("class sums (central)", "gaussian noise on sums of unit-length features", promise, how)
+
+
+def who_was_asked(collected: Inquired) -> dict[str, float]:
+    """Return shares of all people, by what they were asked.
+
+    Returns:
+        ``asked``: who answered anything at all; ``panel`` and ``pilot``: who showed features or reported a noisy
+        vector; ``asked_2``, ``asked_3``, ...: who was offered so many classes; ``counted_once`` and
+        ``counted_twice``: who counted friends in one round or in two; ``labels``: who reported a class;
+        ``calibrators``: people of known class who answered a question about features or friends. Groups without
+        anybody are left out, but for ``asked``.
+    """
+    answers, known = collected.answers, collected.seen_labels() >= 0
+    people: dict[str, int] = {"panel": 0 if collected.shown is None else int((collected.shown.labels >= 0).sum())}
+    counted = np.zeros(collected.num_nodes, dtype=np.int64)
+    for name in (Friends.name, FriendsAgain.name):
+        counted[_users(collected, name)] += 1
+    offered = _users(collected, Resemblance.name)
+    if len(offered):
+        ask = cast(Resemblance, collected.release.question(Resemblance.name).ask)
+        sizes = np.bincount(ask.options()[offered])
+        people |= {f"asked_{options}": int(size) for options, size in enumerate(sizes)}
+    people |= {"counted_once": int((counted == 1).sum()), "counted_twice": int((counted == 2).sum())}
+    people |= {"pilot": len(_users(collected, Features.name)), "labels": len(_users(collected, Label.name))}
+    calibrating = counted > 0
+    calibrating[offered] = True
+    people["calibrators"] = int((calibrating & known).sum())
+    shares = {name: size / collected.num_nodes for name, size in people.items() if size}
+    return {"asked": len(answers.users) / collected.num_nodes} | shares
+
+
+def _users(collected: Inquired, question: str) -> NDArray[np.int64]:
+    answer = collected.answer(question)
+    return np.zeros(0, dtype=np.int64) if answer is None else answer.users
 
 
 @dataclass(frozen=True, eq=False)

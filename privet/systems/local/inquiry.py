@@ -44,7 +44,14 @@ from privet.systems.base import LocalSystem
 from privet.systems.collected import Collected, labelled, public_view
 from privet.systems.controls import Control
 from privet.systems.fitted import Fitted
-from privet.systems.local._inquiry_rounds import ClassSums, Inquired, Shown, central_line, class_sums_release
+from privet.systems.local._inquiry_rounds import (
+    ClassSums,
+    Inquired,
+    Shown,
+    central_line,
+    class_sums_release,
+    who_was_asked,
+)
 
 __all__ = ["Inquiry"]
 
@@ -405,7 +412,7 @@ class Inquiry(LocalSystem):
         logits, facts = prior, dict[str, float]()
         if collected.answer(Resemblance.name) is not None:
             logits, facts = self._with_answers(collected, prior, seen)
-        facts["asked"] = len(collected.answers.users) / collected.num_nodes
+        facts |= who_was_asked(collected)
         probabilities = softmax(logits, axis=1).astype(np.float32)
         score = float((probabilities[held].argmax(axis=1) == seen[held]).mean())
         return self.fitted(collected, probabilities, validation_score=score, facts=facts)
