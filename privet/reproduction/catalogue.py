@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from privet.errors import InvalidParameter
 from privet.reproduction.cells import PublishedTable
-from privet.reproduction.papers import heterpoisson, lpgnn, privge, rgnn, solitude
+from privet.reproduction.papers import heterpoisson, inquiry_worth, lpgnn, privge, rgnn, solitude
 
 __all__ = ["TABLES", "published_table"]
 
-_PAPERS = (lpgnn.TABLES, solitude.TABLES, privge.TABLES, rgnn.TABLES, heterpoisson.TABLES)
+_PAPERS = (lpgnn.TABLES, solitude.TABLES, privge.TABLES, rgnn.TABLES, heterpoisson.TABLES, inquiry_worth.TABLES)
 TABLES: dict[str, PublishedTable] = {table.name: table for tables in _PAPERS for table in tables}
 
 
