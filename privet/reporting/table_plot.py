@@ -103,6 +103,7 @@ def _scale(axis: Any, cells: Sequence[TableCell], shown: list[float]) -> None:
         axis.tick_params(axis="x", labelrotation=20)
     if min(shown) > 0 and max(shown) / min(shown) > _LOG_BEYOND:
         axis.set_yscale("log")
+        axis.yaxis.set_major_formatter("{x:g}")  # powers of ten would be mathematical markup, which is not read
     axis.minorticks_off()
     axis.margins(y=0.25)
     axis.grid(alpha=0.3)

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from privet.errors import InvalidParameter
 from privet.reproduction.cells import PublishedTable
-from privet.reproduction.papers import blink, heterpoisson, inquiry, lpgnn, privge, revisit, rgnn, solitude
+from privet.reproduction.papers import (
+    blink,
+    heterpoisson,
+    inquiry,
+    inquiry_worth,
+    lpgnn,
+    privge,
+    revisit,
+    rgnn,
+    solitude,
+)
 
 __all__ = ["TABLES", "published_table"]
 
-_PAPERS = (lpgnn, solitude, privge, rgnn, heterpoisson, inquiry, revisit, blink)
+_PAPERS = (lpgnn, solitude, privge, rgnn, heterpoisson, inquiry, inquiry_worth, revisit, blink)
 TABLES: dict[str, PublishedTable] = {table.name: table for paper in _PAPERS for table in paper.TABLES}
 
 

@@ -81,3 +81,10 @@ def test_a_series_has_its_own_points(tmp_path: Path, monkeypatch: pytest.MonkeyP
     plot_table(table(*cells), tmp_path / "t.svg")
     drawn = {bars.get_label(): list(bars.lines[0].get_xdata()) for bars in figure.axes[0].containers}
     assert drawn == {"a": [1, 2], "b": [3]}
+
+
+def test_ticks_of_a_logarithmic_axis_are_plain_numbers(tmp_path: Path) -> None:
+    plot_table(table(row("cora", 1.0, 90.0, 89.0, None), row("cora", 2.0, 0.09, 0.08, None)), tmp_path / "t.svg")
+    text = (tmp_path / "t.svg").read_text()
+    assert "mathdefault" not in text
+    assert ">0.1<" in text

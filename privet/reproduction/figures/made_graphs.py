@@ -18,6 +18,7 @@ def _empty(nodes: int, schema: Schema) -> Graph:
 MADE: dict[str, Callable[[], Graph]] = {
     "one-feature": lambda: _empty(1, Schema.numeric(1, -1.0, 1.0, classes=2)),
     "random-graph": lambda: _empty(100, Schema.numeric(32, -4.0, 4.0, classes=10)),
+    "eight-classes": lambda: _empty(1, Schema.numeric(1, 0.0, 1.0, classes=8)),
     "facebook-size": lambda: _empty(KNOWN["facebook"].nodes, Schema.numeric(1, -1.0, 1.0, classes=4)),
 }
 """By the name that stands in a table's column of datasets."""
