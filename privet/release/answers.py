@@ -68,15 +68,24 @@ class Answers(Mapping[str, Answer]):
         nobody = np.zeros(0, dtype=np.int64)
         return np.unique(np.concatenate([nobody, *(part.users for part in self.parts.values())]))
 
+    def check_next(self, later: LocalRelease, asked: Mapping[str, NDArray[np.int64]]) -> LocalRelease:
+        """Return the release of all rounds; a later round that would ask anybody anything twice is refused.
+
+        Args:
+            later: The questions of the later round.
+            asked: The ids of the people who are asked each of them.
+        """
+        repeated = self.parts.keys() & {question.name for question in later.questions}
+        if repeated:
+            raise InvalidReports("questions of a round", "ones that were not asked before", min(repeated))
+        release = replace(later, questions=(*self.release.questions, *later.questions))
+        release.check_once({name: part.users for name, part in self.parts.items()} | dict(asked))
+        return release
+
     def joined(self, later: Answers) -> Answers:
         """Add the answers of a later round; nobody may have been asked anything twice."""
-        repeated = self.parts.keys() & later.parts.keys()
-        if repeated:
-            raise InvalidReports("answers of a round", "to questions that were not asked before", min(repeated))
-        release = replace(later.release, questions=(*self.release.questions, *later.release.questions))
-        parts = {**self.parts, **later.parts}
-        release.check_once({name: part.users for name, part in parts.items()})
-        return Answers(release, parts)
+        release = self.check_next(later.release, {name: part.users for name, part in later.parts.items()})
+        return Answers(release, {**self.parts, **later.parts})
 
     def with_part(self, name: str, answer: Answer) -> Answers:
         """Replace the answer to one question."""

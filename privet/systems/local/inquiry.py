@@ -122,6 +122,9 @@ class Inquiry(LocalSystem):
             object.__setattr__(self, "panel", tuple(int(each) for each in ids))
         if self.class_sums is not None:
             self._check_positive("class_sums")
+            if self.epsilon_labels is not None:
+                expected = "None where labels are private: sums are made by true class"
+                raise InvalidParameter("class_sums", "Inquiry", expected, self.class_sums)
         for name in ("panel", "pilot"):
             value = getattr(self, name)
             if isinstance(value, float | int) and not 0 < value < 1:
@@ -210,6 +213,7 @@ class Inquiry(LocalSystem):
         collected = self._opened(graph, drawn)
         while (release := self.next_round(collected)) is not None:
             asked = {question.name: self._asked(question, graph) for question in release.questions}
+            collected.answers.check_next(release, asked)  # before anything is spent
             collected = collected.joined(altered(release.perturb(PrivateData.of(graph), drawn, asked)))
         return collected
 
@@ -279,7 +283,8 @@ class Inquiry(LocalSystem):
             return ask.attach(table=second.table, ranks=second.ranks)
         if isinstance(ask, Friends):
             seen = collected.seen_labels()
-            calibrating = self._calibrating(seen, np.zeros(len(seen), dtype=np.bool_))
+            nobody = np.zeros(len(seen), dtype=np.bool_)
+            calibrating = self._calibrating(seen, nobody, most=0.5)  # the others are those whom they count
             predicted = self._feature_prior(collected)
             if predicted is None:
                 return ask.attach(table=seen.astype(np.int32), ranks=ranks_of(seen >= 0, calibrating))
@@ -298,10 +303,12 @@ class Inquiry(LocalSystem):
     def _options(self, population: Population) -> OfferedResponse:
         return OfferedResponse(epsilon=cast(float, self.epsilon_features), most=max(2, min(population.classes, 255)))
 
-    def _calibrating(self, seen: NDArray[np.int64], excluded: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _calibrating(
+        self, seen: NDArray[np.int64], excluded: NDArray[np.bool_], most: float = 1.0
+    ) -> NDArray[np.bool_]:
         """Draw labelled people who answer, so that what answers tell can be learned."""
         candidates = np.flatnonzero((seen >= 0) & ~excluded)
-        size = max(min(len(candidates), _CALIBRATING), round(self.calibrators * len(candidates)))
+        size = max(min(round(most * len(candidates)), _CALIBRATING), round(self.calibrators * len(candidates)))
         chosen = np.zeros(len(seen), dtype=np.bool_)
         chosen[np.random.default_rng([self.seed or 0, 2]).permutation(candidates)[:size]] = True
         return chosen
