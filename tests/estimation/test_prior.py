@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from privet.data import Graph, social_graph
 from privet.errors import InvalidData
 from privet.estimation import prior
-from privet.estimation.prior import FOLDS, neighbour_prior, structural_prior
+from privet.estimation.prior import FOLDS, calibrated, neighbour_prior, structural_prior
 from privet.estimation.shared_weights import SharedWeights
 
 CLASSES = 3
@@ -96,11 +97,26 @@ def test_private_labels_enter_through_their_transition(graph: Graph) -> None:
     assert (naive.argmax(axis=1) == graph.labels).mean() < 0.2
 
 
+@pytest.mark.parametrize("power", [0.4, 2.0])
+def test_one_power_makes_a_prior_as_sure_as_it_is_right(power: float) -> None:
+    rng = np.random.default_rng(0)
+    true = log_softmax(rng.normal(size=(6000, CLASSES)), axis=1)
+    labels = np.array([rng.choice(CLASSES, p=np.exp(row)) for row in true])
+    labels[::2] = -1
+    found = calibrated(log_softmax(true / power, axis=1), labels)
+    np.testing.assert_allclose(found, true, atol=0.3)
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1.0)
+    transition = np.full((CLASSES, CLASSES), 0.1) + 0.7 * np.eye(CLASSES)
+    reported = np.array([-1 if label < 0 else rng.choice(CLASSES, p=transition[label]) for label in labels])
+    through = calibrated(log_softmax(true / power, axis=1), reported, transition)
+    assert np.abs(through - true).mean() < np.abs(calibrated(true, reported) - true).mean()
+
+
 @pytest.mark.parametrize("make", [structural_prior, neighbour_prior])
 def test_a_graph_without_edges_tells_the_shares_of_the_classes(make: Any) -> None:
     labels = np.full(200, -1)
     labels[:100] = np.arange(100) % 4 > 0  # a quarter of class 0
-    found = np.exp(make(sp.csr_array((200, 200), dtype=np.float32), labels, 2))
+    found = np.exp(calibrated(make(sp.csr_array((200, 200), dtype=np.float32), labels, 2), labels))
     np.testing.assert_allclose(found.mean(axis=0), [0.25, 0.75], atol=0.15)
     assert (found.argmax(axis=1) == 1).all()
 

@@ -74,8 +74,8 @@ def test_evidence_is_the_enumerated_product_of_confusion_and_mechanism(model: An
         code = min(mechanism.exact_distribution((0, size))) + place
         drawn = [float(mechanism.exact_distribution((truth, size))[code][0]) for truth in range(size)]
         for label in range(CLASSES):
-            assert found[row, label] == pytest.approx(np.log(confusion[label] @ drawn), rel=1e-9)
-    assert np.ptp(found, axis=1).max() <= epsilon + 1e-9  # an answer moves log-odds by at most epsilon
+            assert found[row, label] == pytest.approx(np.log(confusion[label] @ drawn), rel=1e-5)
+    assert np.ptp(found, axis=1).max() <= epsilon + 1e-5  # an answer moves log-odds by at most epsilon
 
 
 def information(prior: NDArray[Any], channel: NDArray[Any]) -> float:
