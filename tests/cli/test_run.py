@@ -52,7 +52,7 @@ def test_tuning_and_options(dataset: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("run", "gcn", "--dataset", "cora"), "one of lpgnn, privge, rgnn"),
+        (("run", "gcn", "--dataset", "cora"), "one of inquiry, lpgnn, privge, rgnn"),
         (("run", "lpgnn", "--dataset", "corra", "--data", "/tmp"), "cora"),
         (("run", "lpgnn", "--dataset", "cora"), "PRIVET_DATA"),
         (("run", "lpgnn", "--dataset", "nowhere.npz"), "nowhere.npz"),
@@ -77,8 +77,8 @@ def test_a_stored_run_is_drawn_and_printed(dataset: Path, tmp_path: Path) -> Non
     options = ("--dataset", str(dataset), "--seeds", "1", "--set", "max_epochs=3", "--store", str(tmp_path / "store"))
     result = privet("run", "lpgnn", *options, "--plot", str(tmp_path / "figure.svg"))
     assert result.returncode == 0, result.stderr
-    assert result.stdout.count("one seed") == 7
-    assert len(list((tmp_path / "store").iterdir())) == 7
+    assert result.stdout.count("one seed") == 8
+    assert len(list((tmp_path / "store").iterdir())) == 8
     assert "no info" in (tmp_path / "figure.svg").read_text()
 
 

@@ -35,7 +35,7 @@ def test_controls_that_do_not_depend_on_the_budget_are_measured_once(
 
     monkeypatch.setattr(type(NON_PRIVATE), "trained", counted)
     sweep(QUICK, graph, (0.5, 1.0, 2.0), seeds=1)
-    once = {"structure_only": 1, "label_propagation": 1, "majority": 1, "non_private": 1, "ceiling": 1}
+    once = {"structure_only": 1, "structure": 1, "label_propagation": 1, "majority": 1, "non_private": 1, "ceiling": 1}
     assert trained == {"private": 3, "features_only": 3, **once}
 
 
