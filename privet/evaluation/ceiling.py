@@ -18,6 +18,7 @@ from privet.errors import InvalidData
 from privet.graph import LazyFeatures
 from privet.mechanisms import AffineFeatures
 from privet.models import GNN, MLP, Propagation, TrainingSettings, accuracy, seeded, train
+from privet.systems import LocalSystem, Structure
 from privet.systems.controls import MAJORITY, Control
 from privet.systems.fitted import Fitted
 
@@ -124,5 +125,5 @@ CEILING = Control(
     "ceiling",
     "the best of a few models on raw data, without privacy",
     lambda system, graph, seed: ceiling(graph, seed),
-    subject=MAJORITY.subject,
+    subject=lambda system: Structure() if isinstance(system, LocalSystem) else MAJORITY.subject(system),
 )

@@ -76,7 +76,7 @@ def evaluate(
         raise InvalidParameter("seeds", "evaluate", "at least 1", seeds)
     compared = (*system.controls(), CEILING) if controls else ()
     found: dict[str, list[Scores]] = {each.key: [] for each in (_OWN, *compared)}
-    mark = None if store is None else fingerprint(graph)
+    mark = None if store is None else fingerprint(graph) + ("" if split is None else f" {split[0]:g} {split[1]:g}")
     splits = [with_split(system, graph, seed, parts=split) for seed in numbers]
     for seed, view in zip(numbers, splits, strict=True):
         for control in (_OWN, *compared):

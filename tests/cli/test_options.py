@@ -31,3 +31,13 @@ def test_nothing_is_given_twice() -> None:
 def test_settings_are_pairs(pair: str) -> None:
     with pytest.raises(BadOption, match="NAME=VALUE"):
         parse_settings([pair])
+
+
+def test_a_scorer_is_read_from_a_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "scorer.npy", np.eye(3))
+    (tmp_path / "words.npy").write_text("words")
+    found = settings_of(Inquiry, {"scorer": tmp_path / "scorer.npy"}, None)
+    assert (found["scorer"] == np.eye(3)).all()
+    for name, words in (("words.npy", "cannot be read as a .npy file"), ("none.npy", "There is no file")):
+        with pytest.raises(BadOption, match=words):
+            settings_of(Inquiry, {"scorer": tmp_path / name}, None)

@@ -11,7 +11,7 @@ from privet.errors import InvalidParameter
 from privet.evaluation import Result, evaluate
 from privet.evaluation.cache import Store
 from privet.evaluation.evaluate import figures_needed, fingerprint
-from privet.systems import LPGNN, HeterPoisson, Solitude
+from privet.systems import LPGNN, HeterPoisson, Inquiry, Solitude
 
 QUICK = LPGNN(hops=1, max_epochs=3)
 CENTRAL = HeterPoisson(noise_multiplier=2.0, batch_size=40, epochs=1.0, hidden_channels=8)
@@ -51,6 +51,26 @@ def test_where_one_class_prevails_the_headline_is_balanced_accuracy(graph: Graph
 def test_a_split_may_be_chosen_and_is_recorded(graph: Graph) -> None:
     result = evaluate(QUICK, graph, 1, controls=False, split=(0.1, 0.2))
     assert (result.split.train, result.split.validation, result.split.test) == (24, 48, 168)
+
+
+def test_a_store_tells_splits_apart(graph: Graph) -> None:
+    bare, store = graph.replace(split=None), Store(None)
+    few, many = (evaluate(QUICK, bare, 1, split=each, store=store) for each in ((0.05, 0.1), (0.5, 0.25)))
+    assert few.controls["majority"].values != many.controls["majority"].values or few.values != many.values
+    assert few.split.test != many.split.test
+    assert evaluate(QUICK, bare, 1, controls=False, split=(0.05, 0.1)).values == few.values
+
+
+def test_a_system_that_chooses_whom_to_ask_says_how_many(graph: Graph) -> None:
+    result = evaluate(Inquiry(panel=0.3), graph, 1)
+    wanted = {"structure", "panel_only", "dealt_answers", "noise_free", "majority", "features_only"}
+    assert wanted <= result.controls.keys()
+    document = result.to_dict()
+    assert 0 < document["asked"] == result.facts["asked"] <= 1
+    assert Result.from_dict(document).asked == document["asked"]
+    shares = [share for name, share in result.facts.items() if name.startswith("asked_")]
+    assert sum(shares) == pytest.approx(document["asked"])
+    assert "asked" not in evaluate(QUICK, graph, 1, controls=False).to_dict()
 
 
 def test_a_central_result_says_that_its_seeds_undo_the_noise(graph: Graph) -> None:

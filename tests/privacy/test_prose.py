@@ -43,6 +43,20 @@ def test_it_says_what_holds_what_does_not_and_that_it_is_a_simulation() -> None:
     assert "simulation" not in real
 
 
+def test_parts_that_do_not_simply_add_are_explained() -> None:
+    def told(epsilon: float, *lines: LedgerLine) -> str:
+        guarantee = Guarantee.local(Unit.LABEL, epsilon).to_dict()
+        return " ".join(as_text(document(guarantee=guarantee, ledger=[line.to_dict() for line in lines])).split())
+
+    one, two = (LedgerLine(part, "label", "randomized-response", 1.0) for part in ("one", "two"))
+    sums = LedgerLine("class sums (central)", "node", "gaussian", 1.0, 1e-5)
+    assert "alternatives" in told(1.0, one, two)
+    assert "alternatives" not in told(2.0, one, two)
+    assert "a promise of its own" in told(2.0, one, two, sums)
+    assert "alternatives" not in told(2.0, one, two, sums)
+    assert "no budget is spent" in told(0.0)
+
+
 def test_a_published_figure_is_compared() -> None:
     def with_claim(claim: float) -> str:
         guarantee = Guarantee.local(Unit.FEATURES, 2.0, published_epsilon=claim)
