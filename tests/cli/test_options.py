@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from privet.cli.app import BadOption
 from privet.cli.options import field_name, parse_settings, settings_of
-from privet.systems import LPGNN, HeterPoisson, PrivGE, Solitude
+from privet.systems import LPGNN, HeterPoisson, Inquiry, PrivGE, Solitude
 
 
 def test_options_are_the_systems_fields() -> None:
