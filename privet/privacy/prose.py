@@ -75,7 +75,8 @@ def _trust(local: bool) -> str:
     if local:
         return (
             "The model of trust is local: each person's own device randomises their data before anything leaves it. "
-            "The operator of the server receives the randomised reports and never the data."
+            "The operator of the server receives the randomised reports and never the data, except where the list of "
+            "what is not protected says that people show them."
         )
     return (
         "The model of trust is central: one holder has everybody's data, must be trusted with it, and trains a model. "

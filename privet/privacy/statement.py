@@ -29,7 +29,9 @@ def statement(result: Mapping[str, Any]) -> dict[str, Any]:
     """
     guarantee = result["guarantee"]
     collection = result.get("collection", "simulation")
-    measures = _MEASURES[guarantee["model"]]
+    measures = dict(_MEASURES[guarantee["model"]])
+    if any("(central)" in entry["part"] for entry in result.get("ledger", [])):
+        measures |= _AGGREGATED
     return {
         "format": FORMAT,
         "software": f"privet {result['version']}",
@@ -82,6 +84,16 @@ _MEASURES = {
         "scope": "The promise is about one training run; figures over several seeds and controls without privacy, "
         "which stand beside a result, would need more.",
     },
+}
+
+_AGGREGATED = {
+    "post_processing": "All that the server does is post-processing and costs nothing more: it sees the reports, the "
+    "aggregator's noisy sums and what is public, and nothing else.",
+    "floating_point": "A report is a symbol of a finite alphabet, drawn with integer weights whose ratios were checked "
+    "exactly. The aggregator's sums and their noise are in double precision: their part of the promise is proven for "
+    "real numbers, not for those of a computer.",
+    "actors": "Each person trusts their own device and the program on it. Labelled people also trust the aggregator, "
+    "who sees their features; nobody else need be trusted.",
 }
 
 _RANDOMNESS = {

@@ -24,7 +24,28 @@ from privet.release.private import PrivateData
 from privet.release.question import Question
 from privet.release.wire import WireForm
 
-__all__ = ["LocalRelease"]
+__all__ = ["Aggregate", "LocalRelease"]
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """Noisy sums by an aggregator who sees some people's data, and whom they trust with them.
+
+    Attributes:
+        part: The name of the line in a budget.
+        mechanism: The noise in words.
+        how: A clause that tells a person what happens.
+        promise: What holds of the noisy sums, towards everybody but the aggregator.
+    """
+
+    part: str
+    mechanism: str
+    how: str
+    promise: Guarantee
+
+    def line(self) -> LedgerLine:
+        """Return the line in a budget."""
+        return LedgerLine.of(self.part, self.mechanism, self.promise, self.how)
 
 
 @dataclass(frozen=True)
@@ -41,11 +62,13 @@ class LocalRelease:
             any asks nobody for anything.
         population: The public facts that they depend on.
         disclosed: Sentences on private fields that are public all the same, such as those of a panel that shows them.
+        aggregated: Noisy sums over the same people by an aggregator whom they trust; their price is added.
     """
 
     questions: tuple[Question, ...]
     population: Population
     disclosed: tuple[str, ...] = ()
+    aggregated: tuple[Aggregate, ...] = ()
 
     def __post_init__(self) -> None:
         names = [question.name for question in self.questions]
@@ -78,6 +101,8 @@ class LocalRelease:
         for same in self._alternatives():
             dearest = _dearest([question.guarantee(bound) for question in same])
             by_unit.setdefault(str(same[0].ask.unit), []).append(dearest)
+        for each in self.aggregated:
+            by_unit.setdefault(str(each.promise.unit), []).append(each.promise)
         parts = [reduce(add, same) for same in by_unit.values()] or [Guarantee.local(Unit.FEATURES, 0.0)]
         whole = joint(*parts) if len(parts) > 1 else parts[0]
         return replace(whole, unprotected=(*whole.unprotected, *self.disclosed, *self._known()))
@@ -100,8 +125,8 @@ class LocalRelease:
         return known
 
     def lines(self) -> tuple[LedgerLine, ...]:
-        """Return one line of the budget for each question."""
-        return tuple(question.line() for question in self.questions)
+        """Return one line of the budget for each question and each aggregate."""
+        return (*(question.line() for question in self.questions), *(each.line() for each in self.aggregated))
 
     def cost(self, bound: bool = True) -> float:
         """Return the epsilon that answering everything costs its owner's lifetime budget, each relationship in full.
@@ -109,7 +134,8 @@ class LocalRelease:
         Args:
             bound: As for :meth:`guarantee`; a device that cannot tell passes False and is charged the worst case.
         """
-        return sum_up([max(question.cost(bound) for question in same) for same in self._alternatives()])
+        answers = [max(question.cost(bound) for question in same) for same in self._alternatives()]
+        return sum_up([*answers, *(each.promise.epsilon for each in self.aggregated)])
 
     @property
     def delta(self) -> float:
@@ -142,6 +168,9 @@ class LocalRelease:
             users: The ids of the people who are asked each question.
         """
         for question in self.questions:
+            ids = np.sort(users.get(question.name, np.zeros(0, dtype=np.int64)))
+            if (ids[1:] == ids[:-1]).any():
+                raise InvalidData(f"question '{question.name}'", "asked of each person once", "somebody asked twice")
             for other in filter(self.asks, question.ask.other_pairs_than):
                 question.ask.check_beside(self.question(other).ask)
             for other in filter(self.asks, question.ask.instead_of):

@@ -90,7 +90,7 @@ def test_bad_parameters_are_named(name: str, parameters: dict[str, Any], words: 
 
 def test_an_aggregator_s_line_stands_beside_the_local_one() -> None:
     found = account("inquiry", {"epsilon_features": 2.0, "class_sums": 1.0, "num_nodes": 50_000})
-    assert found.guarantee.epsilon == 2.0
+    assert 2.9 < found.guarantee.epsilon <= 3.0  # labelled people may pay both
     local, central = found.to_dict()["ledger"]
     assert (local["epsilon"], local["delta"]) == (2.0, 0.0)
     assert central["part"] == "class sums (central)"

@@ -106,10 +106,11 @@ class Resemblance(Ask):
         if features is None:
             raise InvalidData("private data", "with features", "none")
         if callable(self.scorer):
-            found = np.asarray(self.scorer(features), dtype=np.float64)
-            if found.ndim != 2 or len(found) != features.shape[0]:
-                raise InvalidData("scores", f"a row for each of {features.shape[0]} people", f"shape {found.shape}")
-            return found
+            # One row at a time, as on a device: a function of several rows would mix people's data.
+            rows = [np.asarray(self.scorer(features[[i]]), dtype=np.float64) for i in range(features.shape[0])]
+            if any(row.ndim != 2 or row.shape != (1, rows[0].shape[1]) for row in rows):
+                raise InvalidData("scores of one person", "one row with a score for each class", "another shape")
+            return np.concatenate(rows) if rows else np.zeros((0, 0))
         weights = self.attachment("scorer")
         if len(weights) != features.shape[1] + 1:
             expected = f"{features.shape[1] + 1} rows: one a feature, and offsets"
@@ -146,7 +147,11 @@ def _checked_offers(offers: NDArray[Any]) -> NDArray[np.int16]:
     if offers.ndim != 2 or not np.issubdtype(offers.dtype, np.integer):
         raise InvalidParameter("offers", "Resemblance", "a matrix of classes", f"{offers.ndim}-d {offers.dtype}")
     before, after = offers[:, :-1], offers[:, 1:]
-    if offers.size and (offers.min() < -1 or ((after >= 0) & (after <= before) | (before < 0) & (after >= 0)).any()):
+    if offers.size and (
+        offers.min() < -1
+        or offers.max() > np.iinfo(np.int16).max
+        or ((after >= 0) & (after <= before) | (before < 0) & (after >= 0)).any()
+    ):
         expected = "ascending classes, each once, filled up with -1"
         raise InvalidParameter("offers", "Resemblance", expected, "others")
     return offers.astype(np.int16)

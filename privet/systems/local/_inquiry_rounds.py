@@ -14,8 +14,8 @@ from privet.data import Graph
 from privet.estimation.scorers import unit_rows
 from privet.mechanisms import Bits
 from privet.mechanisms.primitives.noise import noisy_sum
+from privet.privacy import Guarantee, Unit
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
-from privet.privacy.ledger import LedgerLine
 from privet.release import Answers
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends
@@ -23,9 +23,13 @@ from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.label import Label
 from privet.release.asks.resemblance import Resemblance
 from privet.release.central import CentralRelease
+from privet.release.local import Aggregate
 from privet.systems.collected import Collected, labelled
 
-__all__ = ["ClassSums", "Inquired", "Shown", "central_line", "class_sums_release", "who_was_asked"]
+__all__ = ["ClassSums", "Inquired", "Shown", "class_sums_aggregate", "class_sums_release", "who_was_asked"]
+
+
+_CHANGE = 2.0  # the largest distance between two vectors of length 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,32 +67,46 @@ class ClassSums:
     counts: NDArray[np.int64]
     release: CentralRelease
 
+    @property
+    def noise(self) -> float:
+        """The standard deviation of the noise of each entry."""
+        return _CHANGE * self.release.noise_multiplier
+
     @classmethod
     def of(cls, graph: Graph, classes: int, release: CentralRelease, bits: Bits) -> ClassSums:
         """Play the trusted aggregator: add up, add noise, and forget what was added up.
 
-        One person moves one sum by a vector of length at most 1.
+        Exchanging one person's features for others moves one sum by a vector of length at most 2.
         """
         people = np.flatnonzero(labelled(graph))
         labels = graph.labels[people] if graph.labels is not None else people
         rows = unit_rows(sp.csr_array(graph.features)[people])
         hot = sp.csr_array((np.ones(len(people)), (labels, np.arange(len(people)))), shape=(classes, len(people)))
-        sums = noisy_sum((hot @ rows).toarray(), release.noise_multiplier, bits)
+        sums = noisy_sum((hot @ rows).toarray(), _CHANGE * release.noise_multiplier, bits)
         return cls(sums, np.bincount(labels, minlength=classes), release)
 
 
 def class_sums_release(epsilon: float, num_nodes: int) -> CentralRelease:
-    """Return the release of one noisy sum of vectors of length at most 1, for a central epsilon."""
+    """Return the calibrated noise of class sums for a central epsilon, in multiples of the largest change of a sum."""
     return CentralRelease.calibrated(PoissonSampling(rate=1.0, steps=1, num_nodes=num_nodes), epsilon)
 
 
-def central_line(release: CentralRelease) -> LedgerLine:
-    """Return the line of class sums in a budget."""
-    promise = release.guarantee()
-    if promise is None:  # calibrated noise is never 0
+def class_sums_aggregate(release: CentralRelease) -> Aggregate:
+    """Return the line and the promise of class sums: the features of labelled people, exchanged for any others."""
+    found = release.guarantee()
+    if found is None:  # calibrated noise is never 0
         raise AssertionError("class sums without noise")
-    how = "a trusted aggregator adds up the features of labelled people of each class, and random noise to the sums"
-    return LedgerLine.of("class sums (central)", "gaussian noise on sums of unit-length features", promise, how)
+    left = (
+        "labelled people's features from the trusted aggregator who adds them up; the noise of the sums is in double "
+        "precision and proven for real numbers only",
+        "the number of labelled people of each class",
+    )
+    return Aggregate(
+        "class sums (central)",
+        "gaussian noise on sums of unit-length features",
+        "a trusted aggregator adds up the features of labelled people of each class, and random noise to the sums",
+        Guarantee.local(Unit.FEATURES, found.epsilon, found.delta, unprotected=left),
+    )
 
 
 def who_was_asked(collected: Inquired) -> dict[str, float]:
@@ -141,7 +159,7 @@ class Inquired(Collected):
 
     def joined(self, answers: Answers) -> Inquired:
         """Add the answers of a round."""
-        return replace(self, answers=self.answers.joined(answers))
+        return replace(self, answers=self.answers.joined(answers), learned=dict(self.learned))
 
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return what was learned under a name, computed when it is first needed."""
@@ -156,7 +174,3 @@ class Inquired(Collected):
             told = self.shown.labels >= 0
             seen[self.shown.users[told]] = self.shown.labels[told]
         return seen
-
-    def lines(self) -> tuple[LedgerLine, ...]:
-        """Return the parts of the budget, the aggregator's among them."""
-        return (*super().lines(), *(() if self.sums is None else (central_line(self.sums.release),)))

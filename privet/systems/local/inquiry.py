@@ -31,7 +31,6 @@ from privet.estimation.resemblance import AnswerModel, KnownAccuracy, SeenScores
 from privet.estimation.scorers import LinearScorer, check_every_class, mean_scorer, panel_scorer, pilot_scorer
 from privet.estimation.shared_weights import SharedWeights
 from privet.mechanisms import Bits, Counts, MultiBit, OfferedResponse, RandomizedResponse
-from privet.privacy.ledger import LedgerLine
 from privet.release import Answers, LocalRelease, PrivateData, Question
 from privet.release.asks import Ask
 from privet.release.asks._base import digest
@@ -40,6 +39,7 @@ from privet.release.asks.friends import Friends, ranks_of
 from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.label import Label
 from privet.release.asks.resemblance import Resemblance
+from privet.release.local import Aggregate
 from privet.systems.base import LocalSystem
 from privet.systems.collected import Collected, labelled, public_view
 from privet.systems.controls import Control
@@ -48,7 +48,7 @@ from privet.systems.local._inquiry_rounds import (
     ClassSums,
     Inquired,
     Shown,
-    central_line,
+    class_sums_aggregate,
     class_sums_release,
     who_was_asked,
 )
@@ -151,33 +151,35 @@ class Inquiry(LocalSystem):
     def release(self, public: Any) -> LocalRelease:
         """Return everything that leaves the devices in all rounds, and what some people show besides."""
         population = Population.of(public)
-        return LocalRelease(self.questions(population), population, self._disclosed())
+        return LocalRelease(self.questions(population), population, self._disclosed(), self._aggregated(population))
+
+    def _aggregated(self, population: Population) -> tuple[Aggregate, ...]:
+        if self.class_sums is None:
+            return ()
+        return (class_sums_aggregate(class_sums_release(self.class_sums, population.num_nodes)),)
 
     def _disclosed(self) -> tuple[str, ...]:
         shown = []
         if self.panel is not None:
-            size = f"{self.panel:.0%} of people" if isinstance(self.panel, float | int) else f"{len(self.panel)} people"
+            size = (
+                f"{100 * self.panel:.3g} % of people"
+                if isinstance(self.panel, float | int)
+                else f"{len(self.panel)} people"
+            )
             shown.append(f"the features and classes of the panel ({size}), who agreed to show them")
         if self.public_features:
             shown.append("everybody's features, which the operator knows")
-        if self.class_sums is not None:
+        if self.epsilon_edges is not None:
             shown.append(
-                "the labelled people's features from the trusted aggregator, who adds them up; from others they are "
-                "protected by the central line of the ledger, beside the local one"
+                "the classes of labelled people, as they are known or reported, and predicted classes of others, which "
+                "every device is given"
             )
-        return tuple(shown)
+        return (*shown, "who is asked, which follows from public facts and from answers of others")
 
     def settings(self) -> dict[str, Any]:
         """Return the hyper-parameters as plain values; a given scorer is too large to be listed, and named instead."""
         plain = super().settings() | {"scorer": None if self.scorer is None else _named(self.scorer)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
-
-    def lines(self, public: Any) -> tuple[LedgerLine, ...]:
-        """Return the parts of the budget, the aggregator's among them."""
-        lines = super().lines(public)
-        if self.class_sums is None:
-            return lines
-        return (*lines, central_line(class_sums_release(self.class_sums, Population.of(public).num_nodes)))
 
     @classmethod
     def decided_by(cls, release: LocalRelease) -> dict[str, Any]:
@@ -224,7 +226,7 @@ class Inquiry(LocalSystem):
             waiting = [q for q in self.questions(population) if q.name in names and q.name not in collected.answers]
             if waiting:
                 ready = (replace(each, ask=self._drawn_up(each.ask, collected)) for each in waiting)
-                return LocalRelease(tuple(ready), population, self._disclosed())
+                return replace(collected.release, questions=tuple(ready))
         return None
 
     def _opened(self, graph: Graph, bits: Bits) -> Inquired:
@@ -262,11 +264,10 @@ class Inquiry(LocalSystem):
         return people
 
     def _drawn(self, graph: Graph, share: float, salt: int) -> NDArray[np.int64]:
-        train = (
-            np.flatnonzero(labelled(graph) & graph.split.train) if graph.split is not None else np.zeros(0, np.int64)
-        )
-        size = min(len(train), max(1, round(share * graph.num_nodes)))
-        return np.sort(np.random.default_rng([self.seed or 0, salt]).permutation(train)[:size])
+        train = np.flatnonzero(graph.split.train) if graph.split is not None else np.zeros(0, np.int64)
+        drawn = np.random.default_rng([self.seed or 0, salt]).permutation(train)
+        drawn = drawn[labelled(graph)[drawn]]  # dropped after the draw, so that one missing label changes one place
+        return np.sort(drawn[: max(1, round(share * graph.num_nodes))])
 
     def _asked(self, question: Question, graph: Graph) -> NDArray[np.int64]:
         if question.name == Features.name and self.pilot is not None:
@@ -399,8 +400,7 @@ class Inquiry(LocalSystem):
         if self.scorer is not None:
             return self.scorer if callable(self.scorer) else _given(self.scorer, population)
         if collected.sums is not None:
-            noise = collected.sums.release.noise_multiplier
-            return mean_scorer(collected.sums.sums, collected.sums.counts, noise)
+            return mean_scorer(collected.sums.sums, collected.sums.counts, collected.sums.noise)
         seen = collected.seen_labels()
         if collected.shown is not None:
             people = collected.shown

@@ -70,8 +70,19 @@ def test_a_function_is_a_scorer_too() -> None:
     best = [int(np.argmax(squares[i][offers[offers >= 0]])) for i, offers in enumerate(OFFERS)]
     assert found[:, 0].tolist() == best
     assert asked(scorer=len).to_dict()["scorer"] == "function"
-    with pytest.raises(InvalidData, match=r"scores must be a row for each of 9 people. Got shape \(2, 3\)"):
+    with pytest.raises(InvalidData, match="scores of one person must be one row with a score for each class"):
         asked(scorer=lambda rows: np.zeros((2, 3))).apply(private, MECHANISM)
+
+
+def test_a_function_never_sees_two_people_at_once() -> None:
+    seen: list[int] = []
+
+    def counting(rows: Any) -> Any:
+        seen.append(len(rows))
+        return np.asarray(rows)[:, :CLASSES]
+
+    asked(scorer=counting).apply(people(PEOPLE, 0), MECHANISM)
+    assert set(seen) == {1}
 
 
 def test_whoever_is_offered_fewer_than_two_classes_is_not_asked() -> None:

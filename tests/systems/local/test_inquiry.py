@@ -195,12 +195,40 @@ def test_what_is_shown_is_said() -> None:
         system = inquiry(**settings)
         return " ".join(system.guarantee(graph_for(system)).unprotected)
 
-    assert "features and classes of the panel (20% of people), who agreed" in said(panel=0.2)
+    assert "features and classes of the panel (20 % of people), who agreed" in said(panel=0.2)
     assert "the panel (3 people)" in said(panel=(1, 2, 3))
     assert "everybody's features" in said(**FRIENDS_ONLY, public_features=True)
     assert "trusted aggregator" in said(class_sums=1.0)
     for settings in ({"pilot": 0.2}, {"scorer": WEIGHTS}, FRIENDS_ONLY):
         assert "panel" not in said(**settings)
+
+
+def test_class_sums_are_refused_where_labels_are_private() -> None:
+    with pytest.raises(InvalidParameter, match="None where labels are private: sums are made by true class"):
+        inquiry(class_sums=1.0, epsilon_labels=1.0)
+
+
+def test_branches_of_a_round_learn_on_their_own() -> None:
+    system, graph = inquiry(**FRIENDS_ONLY), graph_for(inquiry(**FRIENDS_ONLY))
+    opened = system._opened(graph, SeededBits(0))
+    first = system.next_round(opened)
+    assert first is not None
+    people = {question.name: system._asked(question, graph) for question in first.questions}
+    tables = []
+    for seed in (1, 2):
+        joined = opened.joined(first.perturb(PrivateData.of(graph), SeededBits(seed), people))
+        second = system.next_round(joined)
+        assert second is not None
+        tables.append(second.questions[0].ask.attachment("table"))
+    assert not np.array_equal(*tables)
+
+
+def test_nobody_is_asked_one_question_twice() -> None:
+    system, graph = inquiry(), graph_for(inquiry())
+    collected = system.collect(graph, SeededBits(0))
+    users = collected.answers["resemblance"].users[:1]
+    with pytest.raises(InvalidData, match=r"asked of each person once\. Got somebody asked twice"):
+        collected.release.perturb(PrivateData.of(graph), SeededBits(0), {"resemblance": np.repeat(users, 3)})
 
 
 def test_class_sums_have_a_central_line_of_their_own() -> None:
@@ -210,6 +238,10 @@ def test_class_sums_have_a_central_line_of_their_own() -> None:
     assert central.epsilon == pytest.approx(1.5, rel=1e-3)
     assert central.epsilon <= 1.5
     assert central.delta > 0
+    promised = system.guarantee(graph)  # labelled people are in the sums and may answer: both prices
+    assert promised.epsilon == pytest.approx(2.0 + central.epsilon)
+    assert promised.delta == central.delta
+    assert system.release(graph).cost() == promised.epsilon
     collected = system.collect(graph, SeededBits(0))
     assert collected.lines() == system.fit(collected).lines == system.lines(graph)
 

@@ -10,7 +10,7 @@ from privet.data import Graph, social_graph, split_nodes
 from privet.estimation.scorers import unit_rows
 from privet.mechanisms import SeededBits
 from privet.systems.collected import labelled
-from privet.systems.local._inquiry_rounds import ClassSums, Shown, central_line, class_sums_release
+from privet.systems.local._inquiry_rounds import ClassSums, Shown, class_sums_aggregate, class_sums_release
 from privet.systems.local.inquiry import Inquiry
 
 
@@ -44,8 +44,9 @@ def test_class_sums_are_those_of_labelled_people_and_noise(graph: Graph) -> None
         found = ClassSums.of(graph, 3, release, SeededBits(seed))
         errors.append(found.sums - exact)
         assert found.counts.tolist() == np.bincount(graph.labels[people], minlength=3).tolist()
-    assert np.std(errors) == pytest.approx(release.noise_multiplier, rel=0.1)
-    assert abs(np.mean(errors)) < 4 * release.noise_multiplier / np.sqrt(40 * 30)
+    assert np.std(errors) == pytest.approx(2 * release.noise_multiplier, rel=0.1)  # exchanged vectors are 2 apart
+    assert found.noise == 2 * release.noise_multiplier
+    assert abs(np.mean(errors)) < 4 * found.noise / np.sqrt(40 * 30)
 
 
 def test_one_person_moves_one_sum_by_a_vector_of_length_one_at_most(graph: Graph) -> None:
@@ -66,9 +67,9 @@ def test_one_person_moves_one_sum_by_a_vector_of_length_one_at_most(graph: Graph
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
 def test_the_noise_of_class_sums_is_calibrated(epsilon: float) -> None:
-    line = central_line(class_sums_release(epsilon, 1000))
+    line = class_sums_aggregate(class_sums_release(epsilon, 1000)).line()
     assert epsilon * 0.999 < line.epsilon <= epsilon
-    assert line.unit == "node"
+    assert line.unit == "feature vector"
     assert 0 < line.delta < 1e-3
 
 
