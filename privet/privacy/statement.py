@@ -15,7 +15,7 @@ from typing import Any
 
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, PrivetError
-from privet.privacy.guarantee import Guarantee, Unit
+from privet.privacy.guarantee import Guarantee
 
 __all__ = ["check_statement", "read_statement", "statement", "statement_schema", "write_statement"]
 
@@ -157,17 +157,17 @@ def _composition(guarantee: Mapping[str, Any], ledger: Sequence[Mapping[str, Any
         return ""
     if not guarantee["epsilon"]:
         return "Nothing is asked of anybody, so no budget is spent."
-    sums = [line for line in ledger if line.get("unit") == str(Unit.NODE)]
+    sums = [line for line in ledger if "(central)" in line["part"]]
     told = []
-    if sum(line["epsilon"] for line in ledger if line not in sums) > guarantee["epsilon"] * (1 + 1e-9):
+    if sum(line["epsilon"] for line in ledger) > guarantee["epsilon"] * (1 + 1e-9):
         told.append(
             "Some parts are alternatives: nobody is asked both, or they are about other pairs of people. Of these the "
             "dearest counts."
         )
     if sums:
         told.append(
-            "A part that a trusted aggregator randomises is a promise of its own, about the labelled people, and is "
-            "not in the sum."
+            "A part that a trusted aggregator randomises is about labelled people only; everybody else pays less than "
+            "the sum."
         )
     return " ".join([_MEASURES["local"]["composition"], *told]) if told else ""
 

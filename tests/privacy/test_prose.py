@@ -49,11 +49,12 @@ def test_parts_that_do_not_simply_add_are_explained() -> None:
         return " ".join(as_text(document(guarantee=guarantee, ledger=[line.to_dict() for line in lines])).split())
 
     one, two = (LedgerLine(part, "label", "randomized-response", 1.0) for part in ("one", "two"))
-    sums = LedgerLine("class sums (central)", "node", "gaussian", 1.0, 1e-5)
+    sums = LedgerLine("class sums (central)", "label", "gaussian", 1.0, 1e-5)
     assert "alternatives" in told(1.0, one, two)
     assert "alternatives" not in told(2.0, one, two)
-    assert "a promise of its own" in told(2.0, one, two, sums)
-    assert "alternatives" not in told(2.0, one, two, sums)
+    assert "about labelled people only" in told(3.0, one, two, sums)
+    assert "Labelled people also trust the aggregator" in told(3.0, one, two, sums)
+    assert "alternatives" not in told(3.0, one, two, sums)
     assert "no budget is spent" in told(0.0)
 
 
