@@ -11,63 +11,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, ClassVar, Self, cast
+from typing import ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
 from privet.data import Graph
-from privet.data.population import Population
-from privet.errors import InvalidData, InvalidParameter, InvalidReports
-from privet.estimation.features import class_priors_from_features
-from privet.estimation.friends import friend_posterior, second_round
-from privet.estimation.neighbour_evidence import SOURCES, neighbour_evidence
-from privet.estimation.prior import calibrated, structural_prior
-from privet.estimation.resemblance import AnswerModel, KnownAccuracy, SeenScores, best_offers, evidence
-from privet.estimation.scorers import LinearScorer, check_every_class, mean_scorer, panel_scorer, pilot_scorer
-from privet.estimation.shared_weights import SharedWeights
-from privet.mechanisms import Bits, Counts, MultiBit, OfferedResponse, RandomizedResponse
+from privet.errors import InvalidData
+from privet.estimation.friends import second_round
+from privet.estimation.resemblance import best_offers
+from privet.estimation.scorers import LinearScorer, check_every_class
+from privet.mechanisms import Bits
 from privet.release import Answers, LocalRelease, PrivateData, Question
 from privet.release.asks import Ask
-from privet.release.asks._base import digest
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends, ranks_of
 from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.label import Label
 from privet.release.asks.resemblance import Resemblance
-from privet.release.local import Aggregate
-from privet.systems.base import LocalSystem
 from privet.systems.collected import Collected, labelled, public_view
 from privet.systems.controls import Control
 from privet.systems.fitted import Fitted
+from privet.systems.local._inquiry_learning import InquiryLearning
 from privet.systems.local._inquiry_rounds import (
     ClassSums,
     Inquired,
     Shown,
-    class_sums_aggregate,
     class_sums_release,
     who_was_asked,
 )
 
 __all__ = ["Inquiry"]
 
-Array = NDArray[np.float64]
-
 _ROUNDS = ((Label.name, Features.name), (Friends.name,), (FriendsAgain.name,), (Resemblance.name,))
-_SOURCES = ("panel", "pilot", "class_sums", "scorer")
-_PANEL = 0.1  # the share of people in a panel where no other source of a scorer is named
-_GUESS = 0.6  # the accuracy of answers that offers assume where nobody's scores are seen
-_FEWEST = 50  # people of known class who answered, without whom weights are not fitted
 _CALIBRATING = 500  # labelled people who answer, if there are so many, however small their share is
-_PENALTIES = (1.0, 10.0, 100.0, 1e4)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inquiry(LocalSystem):
+class Inquiry(InquiryLearning):
     """One question about features, one about friends, or both; each person answers each of them at most once.
 
     Attributes:
@@ -87,104 +71,6 @@ class Inquiry(LocalSystem):
     """
 
     name: ClassVar[str] = "inquiry"
-    epsilon_features: float | None = None  # type: ignore[assignment]
-    epsilon_edges: float | None = None
-    panel: Any = None
-    pilot: float | None = None
-    class_sums: float | None = None
-    scorer: Any = None
-    public_features: bool = False
-    calibrators: float = 0.3
-    everybody: bool = False
-    cap: int = 32
-
-    def __post_init__(self) -> None:
-        if self.epsilon_features is None and self.epsilon_edges is None:
-            object.__setattr__(self, "epsilon_features", 1.0)
-        super().__post_init__()
-        if self.public_features and (self.epsilon_features is not None or self.epsilon_edges is None):
-            expected = "False, or with private lists and without epsilon_features"
-            raise InvalidParameter("public_features", "Inquiry", expected, True)
-        named = [name for name in _SOURCES if getattr(self, name) is not None]
-        if len(named) > 1:
-            raise InvalidParameter(named[1], "Inquiry", f"None beside {named[0]}: a scorer has one source", "another")
-        if named and self.epsilon_features is None:
-            raise InvalidParameter(named[0], "Inquiry", "None where features are not asked about", "a source")
-        if not named and self.epsilon_features is not None:
-            object.__setattr__(self, "panel", _PANEL)
-        self._check_shares()
-        self._check_least(cap=1)
-
-    def _check_shares(self) -> None:
-        if self.panel is not None and not isinstance(self.panel, float | int):
-            people = np.asarray(self.panel)
-            ids = np.flatnonzero(people) if people.dtype == np.bool_ else people
-            object.__setattr__(self, "panel", tuple(int(each) for each in ids))
-        if self.class_sums is not None:
-            self._check_positive("class_sums")
-            if self.epsilon_labels is not None:
-                expected = "None where labels are private: sums are made by true class"
-                raise InvalidParameter("class_sums", "Inquiry", expected, self.class_sums)
-        for name in ("panel", "pilot"):
-            value = getattr(self, name)
-            if isinstance(value, float | int) and not 0 < value < 1:
-                raise InvalidParameter(name, "Inquiry", "a share of people between 0 and 1", value)
-        if not 0 < self.calibrators <= 1:
-            raise InvalidParameter("calibrators", "Inquiry", "a share above 0, at most 1", self.calibrators)
-
-    def questions(self, population: Population) -> tuple[Question, ...]:
-        """Ask for the label where labels are private, then for the pilot's features, for friends, for resemblance."""
-        asked: list[Question] = []
-        if self.epsilon_labels is not None:
-            asked.append(Question(Label(), RandomizedResponse.declare(population, epsilon=self.epsilon_labels)))
-        if self.pilot is not None:
-            asked.append(Question(Features(), MultiBit.declare(population, epsilon=self.epsilon_features)))
-        if self.epsilon_edges is not None:
-            counts = Counts.declare(population, epsilon=self.epsilon_edges, cap=self.cap)
-            asked.append(Question(Friends(), counts))
-            if not self.public_features:  # with them, one round can publish predicted classes as well
-                asked.append(Question(FriendsAgain(), counts))
-        if self.epsilon_features is not None:
-            asked.append(Question(Resemblance(), self._options(population)))
-        return tuple(asked)
-
-    def release(self, public: Any) -> LocalRelease:
-        """Return everything that leaves the devices in all rounds, and what some people show besides."""
-        population = Population.of(public)
-        return LocalRelease(self.questions(population), population, self._disclosed(), self._aggregated(population))
-
-    def _aggregated(self, population: Population) -> tuple[Aggregate, ...]:
-        if self.class_sums is None:
-            return ()
-        return (class_sums_aggregate(class_sums_release(self.class_sums, population.num_nodes)),)
-
-    def _disclosed(self) -> tuple[str, ...]:
-        shown = []
-        if self.panel is not None:
-            size = (
-                f"{100 * self.panel:.3g} % of people"
-                if isinstance(self.panel, float | int)
-                else f"{len(self.panel)} people"
-            )
-            shown.append(f"the features and classes of the panel ({size}), who agreed to show them")
-        if self.public_features:
-            shown.append("everybody's features, which the operator knows")
-        if self.epsilon_edges is not None:
-            shown.append(
-                "the classes of labelled people, as they are known or reported, and predicted classes of others, which "
-                "every device is given"
-            )
-        return (*shown, "who is asked, which follows from public facts and from answers of others")
-
-    def settings(self) -> dict[str, Any]:
-        """Return the hyper-parameters as plain values; a given scorer is too large to be listed, and named instead."""
-        plain = super().settings() | {"scorer": None if self.scorer is None else _named(self.scorer)}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
-
-    @classmethod
-    def decided_by(cls, release: LocalRelease) -> dict[str, Any]:
-        """Return the release's budgets; features that are not asked about have none."""
-        return {"epsilon_features": None, **super().decided_by(release)}
 
     def controls(self) -> tuple[Control, ...]:
         """Compare with doing without answers, with answers of other people, and with answers without noise."""
@@ -301,9 +187,6 @@ class Inquiry(LocalSystem):
             return replace(ask, scorer=scorer).attach(offers=offers)
         return ask
 
-    def _options(self, population: Population) -> OfferedResponse:
-        return OfferedResponse(epsilon=cast(float, self.epsilon_features), most=max(2, min(population.classes, 255)))
-
     def _calibrating(
         self, seen: NDArray[np.int64], excluded: NDArray[np.bool_], most: float = 1.0
     ) -> NDArray[np.bool_]:
@@ -334,82 +217,6 @@ class Inquiry(LocalSystem):
             asked &= open_ | (collected.public.adjacency @ open_.astype(np.float32) > 0)
         return np.asarray(asked | self._calibrating(seen, done))
 
-    # What the server makes of it.
-
-    def _transition(self, collected: Inquired) -> Array | None:
-        response = collected.label_response
-        return None if response is None else response.transition
-
-    def _prior(self, collected: Inquired) -> Array:
-        """Return everybody's class log-probabilities by now, before the feature question, own labels left out."""
-        friends = [name for name in (Friends.name, FriendsAgain.name) if name in collected.answers]
-        if self.epsilon_edges is None:
-            return cast(Array, collected.once("prior", lambda: self._structural_prior(collected)))
-        prior = self._feature_prior(collected)
-        for name in friends:
-            prior = collected.once(name, partial(self._friend_prior, collected, name, prior))
-        if prior is None:
-            raise InvalidData("The friend question comes before what depends on its answers.")
-        return prior
-
-    def _known(self, collected: Inquired) -> dict[str, Any]:
-        return {"label_transition": self._transition(collected), "seed": self.seed or 0}
-
-    def _structural_prior(self, collected: Inquired) -> Array:
-        seen, known = collected.seen_labels(), self._known(collected)
-        found = structural_prior(collected.topology.adjacency, seen, collected.schema.classes, **known)
-        return calibrated(found, seen, known["label_transition"])
-
-    def _feature_prior(self, collected: Inquired) -> Array | None:
-        """Return what public features tell; None where features are private."""
-        if not self.public_features or collected.shown is None:
-            return None
-        rows, classes = collected.shown.features, collected.schema.classes
-        known = self._known(collected)
-        compute = partial(class_priors_from_features, rows, collected.seen_labels(), classes, **known)
-        return cast(Array, collected.once("features", compute))
-
-    def _friend_prior(self, collected: Inquired, name: str, before: Array | None) -> Array:
-        """Return what a round of the friend question adds to what was known before it."""
-        question, answer = collected.release.question(name), collected.answers[name]
-        if not len(answer):
-            if before is None:
-                raise InvalidData("Nobody answered the friend question, so there is nothing to learn from.")
-            return before
-        found = friend_posterior(
-            answer.users,
-            question.mechanism.validate(answer.reports).symbols,
-            question.ask.attachment("table"),
-            question.ask.attachment("ranks"),
-            cast(Counts, question.mechanism),
-            labels=collected.seen_labels(),
-            prior=before,
-            **self._known(collected),
-        )
-        return np.asarray(np.log(np.maximum(found.probabilities, 1e-12)))
-
-    def _scorer(self, collected: Inquired) -> tuple[Any, AnswerModel]:
-        """Return the scorer, and what is known of the answers that it leads to before anybody is asked."""
-        scorer, classes = collected.once("scorer", lambda: self._new_scorer(collected)), collected.schema.classes
-        if isinstance(scorer, LinearScorer) and scorer.scores is not None and scorer.labels is not None:
-            return scorer, SeenScores(scorer.scores, scorer.labels, classes)
-        return scorer, KnownAccuracy(_GUESS, classes)
-
-    def _new_scorer(self, collected: Inquired) -> Any:
-        classes, population = collected.schema.classes, collected.release.population
-        if self.scorer is not None:
-            return self.scorer if callable(self.scorer) else _given(self.scorer, population)
-        if collected.sums is not None:
-            return mean_scorer(collected.sums.sums, collected.sums.counts, collected.sums.noise)
-        seen = collected.seen_labels()
-        if collected.shown is not None:
-            people = collected.shown
-            return panel_scorer(people.features, seen[people.users], classes, seed=self.seed or 0)
-        pilot, mechanism = collected.answers[Features.name], collected.mechanism(Features.name)
-        middle = (population.schema.low + population.schema.high)[None] / 2
-        noise = mechanism.variance(middle)[0]
-        return pilot_scorer(mechanism.estimate(pilot.reports).dense(), noise, seen[pilot.users], classes)
-
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Add the evidence of the answers to the prior, with weights fitted on labelled people who answered."""
         if not isinstance(collected, Inquired):
@@ -423,81 +230,3 @@ class Inquiry(LocalSystem):
         probabilities = softmax(logits, axis=1).astype(np.float32)
         score = float((probabilities[held].argmax(axis=1) == seen[held]).mean())
         return self.fitted(collected, probabilities, validation_score=score, facts=facts)
-
-    def _with_answers(
-        self, collected: Inquired, prior: Array, seen: NDArray[np.int64]
-    ) -> tuple[Array, dict[str, float]]:
-        own, facts = self._own_evidence(collected, seen)
-        names = ("prior", "answer", *(SOURCES if self.epsilon_edges is None else ()))
-        expected = (1.0, 1.0, *[0.0] * (len(names) - 2))
-        answered = collected.answers[Resemblance.name].users
-        known = answered[seen[answered] >= 0] if len(answered) else _labelled_others(collected, seen)
-        weights = SharedWeights(np.array(expected), np.zeros(prior.shape[1]))
-        if len(known) >= _FEWEST:
-            transition = self._transition(collected)
-            heard = (np.eye(prior.shape[1]) if transition is None else transition).T[seen[known]]
-            some = np.stack([source[known] for source in self._sources(collected, prior, own)], axis=1)
-            without = (1.0, *[0.0] * (len(names) - 1))  # answers that tell nothing must do no harm
-            weights, _ = SharedWeights.choose(some, heard, expected, _PENALTIES, seed=self.seed or 0, instead=without)
-        facts |= {f"weight_{name}": float(w) for name, w in zip(names, weights.weights, strict=True)}
-        logits = np.tile(weights.offsets, (len(prior), 1))
-        for weight, source in zip(weights.weights, self._sources(collected, prior, own), strict=True):
-            logits += weight * source  # one source at a time, since there may be many millions of people
-        return logits, facts
-
-    def _sources(self, collected: Inquired, prior: Array, own: NDArray[np.float32]) -> Iterator[NDArray[Any]]:
-        """Yield the sources of evidence: the prior, the person's own answer, the neighbours' where they are known."""
-        yield prior
-        yield own
-        if self.epsilon_edges is None:
-            yield from neighbour_evidence(collected.topology.adjacency, own, collected.seen_labels())
-
-    def _own_evidence(
-        self, collected: Inquired, seen: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float32], dict[str, float]]:
-        """Return each person's centred log-likelihoods of the classes; 0 for people who did not answer."""
-        question, answer = collected.release.question(Resemblance.name), collected.answers[Resemblance.name]
-        ask, mechanism = cast(Resemblance, question.ask), cast(OfferedResponse, question.mechanism)
-        offers = ask.attachment("offers")[answer.users]
-        positions, options = mechanism.decode(answer.reports)
-        if not np.array_equal(options, (offers >= 0).sum(axis=1)):
-            raise InvalidReports("answers to 'resemblance'", "among the classes that were offered", "others")
-        scorer, model = self._scorer(collected)
-        if isinstance(model, KnownAccuracy):
-            known = seen[answer.users] >= 0
-            transition = self._transition(collected)
-            heard = (np.eye(model.classes) if transition is None else transition).T[seen[answer.users[known]]]
-            model = KnownAccuracy.estimated(offers[known], positions[known], heard, mechanism)
-        own = np.zeros((collected.num_nodes, model.classes), dtype=np.float32)
-        own[answer.users] = evidence(model, offers, positions, mechanism)
-        if isinstance(model, SeenScores) and collected.shown is not None and isinstance(scorer, LinearScorer):
-            everything = tuple(range(model.classes))
-            told = ask.scores(collected.shown.features).argmax(axis=1)
-            own[collected.shown.users] = np.log(model.confusion(everything)).T[told]
-        options_mean = float(options.mean()) if len(options) else 0.0
-        return own - own.mean(axis=1, keepdims=True), {"options": options_mean}
-
-
-def _labelled_others(collected: Inquired, seen: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the labelled people who show nothing: they weigh what the panel shows if nobody answers."""
-    shown = np.zeros(0, dtype=np.int64) if collected.shown is None else collected.shown.users
-    return np.setdiff1d(np.flatnonzero(seen >= 0), shown)
-
-
-def _named(scorer: Any) -> str:
-    """Return a name by which stored figures of different scorers are told apart: of a function, that of its code."""
-    if callable(scorer):
-        return f"function {getattr(scorer, '__module__', '')}.{getattr(scorer, '__qualname__', type(scorer).__name__)}"
-    return digest(np.asarray(scorer))
-
-
-def _given(scorer: Any, population: Population) -> LinearScorer:
-    """Check a user's linear scorer and make its weights integers."""
-    from privet.release.asks.resemblance import as_integers
-
-    matrix = np.asarray(scorer)
-    if matrix.shape != (population.dimension + 1, population.classes) or not np.isfinite(matrix).all():
-        expected = f"({population.dimension} features + 1 row of offsets) x {population.classes} classes, finite"
-        raise InvalidParameter("scorer", "Inquiry", expected, f"shape {matrix.shape}")
-    integers = matrix.astype(np.int32) if np.issubdtype(matrix.dtype, np.integer) else as_integers(matrix)
-    return LinearScorer(integers, unit_length=False)
