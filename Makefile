@@ -25,7 +25,7 @@ docs: $(VENV)/dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going --quiet --write-all -b html docs docs/_build/html
 
 unit: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n logical --maxprocesses 4
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks

@@ -26,8 +26,7 @@ from torch.func import functional_call, grad, vmap
 
 from privet.data import load, split_nodes
 from privet.graph.subgraphs import SubgraphBatch
-from privet.mechanisms import SeededBits
-from privet.mechanisms.primitives.noise import noisy_sum
+from privet.mechanisms import GridSum, SeededBits
 from privet.models.clipping import clipped_gradient
 from privet.systems.central._training_view import TrainingView
 from privet.systems.central.heterpoisson import HeterPoisson
@@ -75,20 +74,19 @@ def _measure(side: str, batch: int, repeats: int) -> dict[str, float]:
     seconds, checksum = [], 0.0
     for _ in range(repeats):
         began = time.perf_counter()
-        sums = step(system, network, sampler.draw(SeededBits(1)), view)
-        noisy_sum(torch.cat([part.flatten() for part in sums]).numpy(), 1.0, SeededBits(2))
+        total = step(system, network, sampler.draw(SeededBits(1)), view)
+        total.with_noise(1.0, SeededBits(2))
         seconds.append(time.perf_counter() - began)
-        checksum = float(sum(part.double().abs().sum() for part in sums))
+        checksum = float(np.abs(total.exact()).sum())
     return {"seconds": min(seconds), "added_mb": _peak_mb() - loaded, "checksum": checksum}
 
 
-def _ours(system: HeterPoisson, network: nn.Sequential, batch: SubgraphBatch, view: TrainingView) -> list[Tensor]:
-    target = torch.from_numpy(view.labels[batch.central])
+def _ours(system: HeterPoisson, network: nn.Sequential, batch: SubgraphBatch, view: TrainingView) -> GridSum:
     x = torch.from_numpy(system.inputs(batch, view))
-    return clipped_gradient(network, x, lambda z: nn.functional.cross_entropy(z, target, reduction="none"), CLIP).sums
+    return clipped_gradient(network, x, torch.from_numpy(view.labels[batch.central]), CLIP)
 
 
-def _vmapped(system: HeterPoisson, network: nn.Sequential, batch: SubgraphBatch, view: TrainingView) -> list[Tensor]:
+def _vmapped(system: HeterPoisson, network: nn.Sequential, batch: SubgraphBatch, view: TrainingView) -> GridSum:
     """Padded sub-graphs [B, 1 + largest, d] with a mask, and the gradient of each in memory."""
     counts = np.bincount(batch.owner, minlength=len(batch))
     place = np.arange(len(batch.owner)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -109,7 +107,9 @@ def _vmapped(system: HeterPoisson, network: nn.Sequential, batch: SubgraphBatch,
     each = vmap(grad(loss), in_dims=(None, 0, 0, 0))(parameters, padded, torch.from_numpy(mask), target)
     norms = torch.stack([value.flatten(1).square().sum(1) for value in each.values()]).sum(0).sqrt()
     factors = (CLIP / norms).clamp(max=1.0)
-    return [torch.einsum("b,b...->...", factors, value) for value in each.values()]
+    sums = [torch.einsum("b,b...->...", factors, value).flatten() for value in each.values()]
+    unit = CLIP * 2.0**-37
+    return GridSum((torch.cat(sums).double() / unit).long().numpy(), unit)
 
 
 def _rows(view: TrainingView, nodes: NDArray[np.int64]) -> NDArray[np.float32]:

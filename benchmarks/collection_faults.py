@@ -1,7 +1,10 @@
 """The collector is killed again and again while participants retry: nothing acknowledged may be lost or altered.
 
 Participants never give up: a connection that breaks is tried again with the same bytes. Some send their report twice,
-and a few send a different one the second time. ``PRIVET_POSTGRES`` adds the second store.
+and a few send a different one the second time. ``PRIVET_POSTGRES`` adds the second store, and two collectors on it: one
+of them is away from the first kill on, in turns, and people go on with the other. Every kill happens during a backup,
+and the last backup is restored. ``PRIVET_POSTGRES`` also adds a study in two rounds: classes and a panel, then one
+question to each person.
 """
 
 from __future__ import annotations
@@ -15,13 +18,28 @@ import random
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.collection import _bodies, _study
+from privet.collection.operator.backup import open_backup, write_backup
+from privet.collection.operator.declaration import declare
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port, start_collector
+from privet.collection.operator.restoration import restore_backup
+from privet.collection.operator.rounds import next_round
 from privet.collection.server.batches import pack_batch
+from privet.collection.server.tables import REPORTS, STUDIES
+from privet.collection.showing import OpenForm
+from privet.collection.study import Study
+from privet.data import Graph, social_graph
+from privet.errors import InvalidReports
+from privet.mechanisms import SeededBits
+from privet.release import PrivateData
+from privet.systems import Inquiry
 
 CONNECTIONS = 48
 BATCH_SHARE, BATCH = 0.5, 40  # half of the participants come through gateways that send 40 at a time
@@ -34,30 +52,74 @@ def run(quick: bool = False) -> dict[str, Any]:
     for name, url in {"sqlite": None, "postgresql": os.environ.get("PRIVET_POSTGRES")}.items():
         if name == "sqlite" or url:
             result[name] = play(participants, kills, url)
+        if url:
+            result["postgresql, two collectors"] = play(participants, kills, url, collectors=2)
+            result["postgresql, two collectors, two rounds"] = play_rounds(participants // 10, kills // 2, url)
     return result
 
 
-def play(participants: int, kills: int, url: str | None) -> dict[str, Any]:
+def play(participants: int, kills: int, url: str | None, collectors: int = 1) -> dict[str, Any]:
     """One game against one store."""
     study = _study(participants)
-    bodies = _bodies(study)
+    bodies = dict(enumerate(_bodies(study)))
     with tempfile.TemporaryDirectory() as directory:
         folder = StudyFolder.create(Path(directory) / "study", study, url)
-        crowd = _Crowd(folder, bodies, kills)
-        seconds = asyncio.run(crowd.play())
+        return _game(folder, study, bodies, kills, collectors)
+
+
+def play_rounds(people: int, kills: int, url: str | None) -> dict[str, Any]:
+    """Two games, one for each round of a study, against two collectors; ``kills`` in each."""
+    graph = social_graph(people, classes=4, average_degree=6, homophily=0.5, features=16, active_features=4, seed=0)
+    order = np.random.default_rng(0).permutation(people)
+    opens, closes = datetime.now(UTC) - timedelta(minutes=1), datetime.now(UTC) + timedelta(days=9)
+    about = dict.fromkeys(("title", "purpose", "operator", "eligible"), "A game.") | {"nodes": people}
+    about |= {"opens": opens.isoformat(), "closes": closes.isoformat()}
+    system = Inquiry(epsilon_features=2.0, epsilon_labels=2.0, panel=0.1, seed=0)
+    cuts = [people // 10, people // 2]
+    panel, asked, _ = np.split(order, cuts)
+    first = declare(about, graph.schema, system, graph=Graph(graph.adjacency), panel=panel, people=asked)
+    with tempfile.TemporaryDirectory() as directory:
+        folder = StudyFolder.create(Path(directory) / "study", first.study, url, public=first.public)
+        results = [_game(folder, first.study, _reports_to(folder, first.study, graph), kills, 2)]
         store = folder.store()
-        answers, stored = store.answers(), {node: store.get(node) for node in crowd.acknowledged}
-        conflicts = store.conflicts()
+        second = next_round(store, opens, closes)
         store.dispose()
-    lost = sum(body is None for body in stored.values())
-    altered = sum(body is not None and body != bodies[node] for node, body in stored.items())
+        results.append(_game(folder, second, _reports_to(folder, second, graph), kills, 2))
+    return {name: sum(result[name] for result in results) for name in results[0]}
+
+
+def _reports_to(folder: StudyFolder, study: Study, graph: Graph) -> dict[int, bytes]:
+    """Make the report of everybody whom a round asks."""
+    store = folder.store()
+    form = store.at(study).form
+    store.dispose()
+    others, features = np.setdiff1d(form.everybody(), form.panel), graph.features.toarray()
+    answers = form.release.perturb(PrivateData.of(graph, others), SeededBits(0))
+    bodies = dict(zip(others.tolist(), form.release.wire.pack(answers), strict=True))
+    shown = OpenForm(study.declared)
+    return bodies | {int(node): shown.pack(features[node], int(graph.labels[node])) for node in form.panel}
+
+
+def _game(folder: StudyFolder, study: Study, bodies: dict[int, bytes], kills: int, collectors: int) -> dict[str, Any]:
+    """Let everybody report to a round while collectors are killed, and compare what is stored with what was sent."""
+    crowd = _Crowd(folder, study, bodies, kills, collectors)
+    seconds = asyncio.run(crowd.play())
+    first = folder.store()
+    store = first.at(study)
+    nodes, found = store.reports()
+    stored, conflicts = dict(zip(nodes, found, strict=True)), store.conflicts()
+    store.collected()  # every report is one that a device can have sent
+    first.dispose()
     return {
         "kills": crowd.killed,
+        "backups": crowd.backups,
+        "missing_from_backups": crowd.missing,
+        "restored_otherwise": crowd.restored_otherwise(),
         "acknowledged": len(crowd.acknowledged),
-        "stored": len(answers.users),
-        "lost": lost,
-        "altered": altered,
-        "twice": len(answers["features"]) - len(answers.users),
+        "stored": len(stored),
+        "lost": sum(node not in stored for node in crowd.acknowledged),
+        "altered": sum(stored[node] != bodies[node] for node in crowd.acknowledged & stored.keys()),
+        "twice": len(nodes) - len(stored),
         "broken_connections": crowd.broken,
         "different_second_reports_refused": crowd.refused,
         "different_second_reports_recorded": conflicts,
@@ -66,18 +128,24 @@ def play(participants: int, kills: int, url: str | None) -> dict[str, Any]:
 
 
 class _Crowd:
-    def __init__(self, folder: StudyFolder, bodies: list[bytes], kills: int) -> None:
-        self.folder, self.bodies, self.kills = folder, bodies, kills
-        self.port = free_port()
+    def __init__(
+        self, folder: StudyFolder, study: Study, bodies: dict[int, bytes], kills: int, collectors: int
+    ) -> None:
+        self.folder, self.study, self.bodies, self.kills = folder, study, bodies, kills
+        self.in_backup: dict[int, bytes] = {}
+        store = folder.store()
+        self.form = store.at(study).form
+        store.dispose()
+        self.ports = [free_port() for _ in range(collectors)]
         self.acknowledged: set[int] = set()
-        self.killed = self.broken = self.refused = 0
+        self.killed = self.broken = self.refused = self.backups = self.missing = 0
         self.random = random.Random(0)
 
     async def play(self) -> float:
         """All participants, and the killer beside them; the seconds that it took."""
-        self.server = start_collector(self.folder, self.port)
+        self.servers = [start_collector(self.folder, port) for port in self.ports]
         begin = time.perf_counter()
-        nodes = list(range(len(self.bodies)))
+        nodes = sorted(self.bodies)
         self.random.shuffle(nodes)
         cut = int(len(nodes) * BATCH_SHARE)
         jobs: list[list[int]] = [nodes[i : i + BATCH] for i in range(0, cut, BATCH)] + [[node] for node in nodes[cut:]]
@@ -89,19 +157,60 @@ class _Crowd:
             await asyncio.gather(*(self._participants(waiting) for _ in range(CONNECTIONS)))
             await killer
         finally:
-            self.server.kill()
-            self.server.communicate()
+            for server in self.servers:
+                if server.poll() is None:
+                    server.kill()
+                    server.communicate()
         return time.perf_counter() - begin
 
     async def _kill(self) -> None:
-        """SIGKILL whenever another share of the participants is through, then start again on the same port."""
+        """SIGKILL whenever another share of the participants is through, in the middle of a backup.
+
+        A single collector is started again at once; of several, the killed one stays away until the next kill.
+        """
         for kill in range(1, self.kills + 1):
             while self.done < self.total * kill / (self.kills + 1):
                 await asyncio.sleep(0.005)
-            self.server.kill()
-            self.server.communicate()
+            victim = kill % len(self.servers)
+            for other in set(range(len(self.servers))) - {victim}:
+                await self._revive(other)
+            copy = asyncio.create_task(asyncio.to_thread(self._missing_from_backup, set(self.acknowledged)))
+            await asyncio.sleep(0.05)
+            self.servers[victim].kill()
+            self.servers[victim].communicate()
             self.killed += 1
-            self.server = await asyncio.to_thread(start_collector, self.folder, self.port)
+            if len(self.servers) == 1:
+                await self._revive(victim)
+            self.missing += await copy
+
+    async def _revive(self, server: int) -> None:
+        if self.servers[server].poll() is not None:
+            self.servers[server] = await asyncio.to_thread(start_collector, self.folder, self.ports[server])
+
+    def _missing_from_backup(self, known: set[int]) -> int:
+        """Take a backup, and count what was acknowledged before and is not in it as it was sent."""
+        write_backup(self.folder.path, self._backup)
+        with open_backup(self._backup) as backup:
+            numbers = {row[1]: row[0] for rows in backup.rows(STUDIES) for row in rows}
+            reports = (row for rows in backup.rows(REPORTS) for row in rows)
+            self.in_backup = {row[1]: row[3] for row in reports if row[0] == numbers[self.study.id]}
+        self.backups += 1
+        return sum(self.in_backup.get(node) != self.bodies[node] for node in known)
+
+    @property
+    def _backup(self) -> Path:
+        return self.folder.path.parent / "backup"
+
+    def restored_otherwise(self) -> int:
+        """Restore the last backup to SQLite, and count the reports that are not there as they were in it."""
+        place = self.folder.path.parent / f"restored-{self.study.round}"
+        restore_backup(self._backup, place)
+        first = StudyFolder.open(place).store()
+        store = first.at(self.study)
+        found = dict(zip(*store.reports(), strict=True))
+        store.collected()
+        first.dispose()
+        return sum(found.get(node) != self.in_backup.get(node) for node in found.keys() | self.in_backup.keys())
 
     async def _participants(self, waiting: Any) -> None:
         connection: Any = None
@@ -119,7 +228,7 @@ class _Crowd:
         while True:
             try:
                 if connection is None:
-                    connection = await asyncio.open_connection("127.0.0.1", self.port)
+                    connection = await asyncio.open_connection("127.0.0.1", self.random.choice(self.ports))
                 reader, writer = connection
                 writer.write(request)
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -146,16 +255,24 @@ class _Crowd:
         tokens = [self.folder.tokens.issue(node) for node in nodes]
         if len(nodes) > 1:
             packed = [base64.urlsafe_b64decode(token) for token in tokens]
-            body = pack_batch(self.folder.study.id, packed, [self.bodies[node] for node in nodes])
+            body = pack_batch(self.study.id, packed, [self.bodies[node] for node in nodes])
             path, kind, who = "/reports/batch", "application/vnd.privet.batch", ""
         else:
             report = self.bodies[nodes[0]]
-            if liar:  # the symbol's other value
-                report = report[:4] + bytes([255 - report[4] + 1 & 255]) + report[5:]
-            body = bytes.fromhex(self.folder.study.id) + report
+            if liar:
+                report = self._another(nodes[0])
+            body = bytes.fromhex(self.study.id) + report
             path, kind, who = "/reports", "application/vnd.privet.report", f"Authorization: Bearer {tokens[0]}\r\n"
         head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
         return f"{head}{who}\r\n".encode() + body
+
+    def _another(self, node: int) -> bytes:
+        """Return a different report that the same person's device could have made."""
+        for body in sorted(set(self.bodies.values()) - {self.bodies[node]})[:50]:
+            with contextlib.suppress(InvalidReports):
+                self.form.check([node], [body])
+                return body
+        return self.bodies[node]
 
 
 async def _dropped(connection: Any) -> None:

@@ -8,6 +8,7 @@ _LIBRARIES = {
     "collection": "fastapi httptools prometheus_client psycopg sqlalchemy starlette uvicorn uvloop",
     "learning": "dp_accounting jinja2 matplotlib pyarrow pymetis safetensors torch torch_geometric yaml",
     "networkx": "networkx",
+    "scale": "dask distributed",
     "search": "optuna",
 }
 

@@ -1,4 +1,4 @@
-"""The command line as a user runs it: in a process of its own."""
+"""The command line as a user runs it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-
-def privet(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "privet.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+from commands import run_privet
 
 
 def test_a_broken_claim_exits_with_1_and_shows_both_figures() -> None:
-    result = privet("audit", "sampled-response", "--claim", "published", "--json")
+    result = run_privet("audit", "sampled-response", "--claim", "published", "--json")
     assert result.returncode == 1
     found = json.loads(result.stdout)
     assert found["claimed_epsilon"] == pytest.approx(1.434, abs=1e-3)
@@ -27,7 +23,7 @@ def test_a_broken_claim_exits_with_1_and_shows_both_figures() -> None:
 
 
 def test_a_true_claim_exits_with_0() -> None:
-    result = privet("audit", "multi-bit", "--epsilon", "2.5", "--dimension", "3")
+    result = run_privet("audit", "multi-bit", "--epsilon", "2.5", "--dimension", "3")
     assert result.returncode == 0
     assert "The claim holds." in result.stdout
 
@@ -45,7 +41,7 @@ def test_a_true_claim_exits_with_0() -> None:
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(arguments: tuple[str, ...]) -> None:
-    result = privet(*arguments)
+    result = run_privet(*arguments)
     assert result.returncode == 2
     assert result.stdout == ""
     assert result.stderr.startswith("privet: The ")
@@ -54,7 +50,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: tuple[str, ...]) -
 
 
 def test_account_prints_json() -> None:
-    result = privet("account", "randomized-response", "--classes", "7", "--epsilon", "1.5", "--json")
+    result = run_privet("account", "randomized-response", "--classes", "7", "--epsilon", "1.5", "--json")
     assert result.returncode == 0
     assert json.loads(result.stdout)["guarantee"]["unit"] == "label"
 
@@ -63,7 +59,7 @@ def test_account_prints_json() -> None:
     "arguments", [("audit", "multi-bit", "--epsilon", "abc"), ("nothing",), ("demo", "--nodes", "5"), ("audit",)]
 )
 def test_what_the_parser_refuses_is_one_line_and_exit_code_2(arguments: tuple[str, ...]) -> None:
-    result = privet(*arguments)
+    result = run_privet(*arguments)
     assert result.returncode == 2
     assert result.stderr.startswith("privet: ")
     assert result.stderr.count("\n") == 1
@@ -79,14 +75,14 @@ def test_what_the_parser_refuses_is_one_line_and_exit_code_2(arguments: tuple[st
     ],
 )
 def test_large_parameters_are_answered(arguments: tuple[str, ...]) -> None:
-    assert privet(*arguments).returncode == 0
+    assert run_privet(*arguments).returncode == 0
 
 
 @pytest.mark.parametrize(
     "arguments", [("audit", "laplace", "--epsilon", "0.00001"), ("audit", "hds", "--steps", "999", "--sample", "2")]
 )
 def test_audits_without_end_are_refused(arguments: tuple[str, ...]) -> None:
-    result = privet(*arguments)
+    result = run_privet(*arguments)
     assert result.returncode == 2
     assert "small enough to" in result.stderr
 
@@ -113,8 +109,8 @@ def test_a_closed_pipe_is_not_a_broken_claim() -> None:
 def test_help_and_version() -> None:
     import privet as package
 
-    assert privet("--version").stdout == f"privet {package.__version__}\n"
-    shown = privet("audit", "--help").stdout
+    assert run_privet("--version").stdout == f"privet {package.__version__}\n"
+    shown = run_privet("audit", "--help").stdout
     for option in ("--epsilon", "--one-sided", "--claim", "--json", "--categories"):
         assert option in shown
 

@@ -153,7 +153,7 @@ def test_commands_and_options_that_a_page_names_exist(document: Path) -> None:
         for word in re.findall(r"[^\s\"]+", written)[1:]:
             if not word.startswith("-"):
                 place = getattr(place, "commands", {}).get(word, place)
-            elif word != "--help":
+            elif word not in ("--help", "-"):
                 known = {name for parameter in place.params for name in (*parameter.opts, *parameter.secondary_opts)}
                 assert word.partition("=")[0] in known, f"{word} of: {written}"
         whole = not hasattr(place, "commands") or "--" in written or written == "privet study"

@@ -30,6 +30,7 @@ class MechanismAccount:
         bytes_per_report: The size of a report.
         worst_standard_deviation: The largest standard deviation of one user's estimate.
         users_for_error_one_tenth_of_range: The users whose estimates must be averaged for such an error.
+        influence: The largest change that one report can make to one estimated number.
     """
 
     mechanism: Mechanism
@@ -37,6 +38,7 @@ class MechanismAccount:
     bytes_per_report: int
     worst_standard_deviation: float
     users_for_error_one_tenth_of_range: int
+    influence: float
 
     @property
     def sampled(self) -> int | None:
@@ -54,6 +56,8 @@ class MechanismAccount:
             "bytes_per_report": self.bytes_per_report,
             "worst_standard_deviation": self.worst_standard_deviation,
             "users_for_error_one_tenth_of_range": self.users_for_error_one_tenth_of_range,
+            "influence": self.influence,
+            "one_liar": self.mechanism.one_liar(),
         }
 
 
@@ -153,4 +157,5 @@ def account_mechanism(mechanism: Mechanism) -> MechanismAccount:
         bytes_per_report=math.ceil((len(reports.to_bytes()) - 32) / len(reports)),
         worst_standard_deviation=deviation,
         users_for_error_one_tenth_of_range=math.ceil((deviation / (0.1 * mechanism.span)) ** 2),
+        influence=mechanism.influence(),
     )

@@ -27,7 +27,7 @@ from privet.auditing.membership import advantage, largest_advantage
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.mechanisms import Bits, SeededBits
-from privet.mechanisms.primitives.noise import Noise, noisy_sum
+from privet.mechanisms.primitives.noise import Noise, sml_noise, standard_normal
 from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
@@ -167,11 +167,10 @@ class CanaryGame:
         first, rest = np.empty(count), np.empty(count)
         for start in range(0, count, _CHUNK):
             rows = min(_CHUNK, count - start)
-            nothing = np.zeros((rows, self.dimension))
             if self.noise == "gaussian":
-                drawn = noisy_sum(nothing, self.sigma, bits)
+                drawn = self.sigma * standard_normal(rows * self.dimension, bits).reshape(rows, self.dimension)
             else:  # each release has its own scale
-                drawn = np.stack([noisy_sum(row, self.sigma, bits, noise=self.noise) for row in nothing])
+                drawn = np.stack([sml_noise((self.dimension,), self.sigma, bits) for _ in range(rows)])
             first[start : start + rows] = drawn[:, 0]
             rest[start : start + rows] = (drawn[:, 1:] ** 2).sum(axis=1)
         return first, rest

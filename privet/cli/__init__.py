@@ -17,8 +17,8 @@ from privet.extras import extra_of, needs
 __all__ = ["app", "main"]
 
 for _name in (
-    "demo.command", "run", "sweep", "compare", "table", "report", "statement", "advise", "account", "audit", "study",
-    "participate", "ledger", "train", "predict",
+    "demo.command", "run", "sweep", "compare", "table", "report", "statement", "advise", "account", "audit", "attack",
+    "certify", "study", "participate", "withdraw", "ledger", "train", "predict", "graph",
 ):  # fmt: skip
     import_module(f"privet.cli.{_name}")  # registers its commands, in this order
 

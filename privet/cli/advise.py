@@ -128,7 +128,7 @@ def declared_schema(
         )
     if classes is None and not schema.classes:
         raise BadOption("No schema says how many classes there are: give --classes.")
-    return replace(schema, classes=classes or schema.classes, private_edges=False)
+    return replace(schema, classes=classes or schema.classes, class_names=None, private_edges=False)
 
 
 def _counted(features: int | None, categories: str | None) -> Schema:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -14,6 +14,9 @@ from rich.table import Table
 
 from privet.cli.app import AsJson, app, examples
 from privet.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from privet.collection.device.ledger import Entry
 
 
 @app.command("ledger", epilog=examples("privet ledger", "privet ledger --limit 2"))
@@ -39,7 +42,16 @@ def show_ledger(
         owned.limit = limit
     entries, refunds = owned.entries(), owned.refunds()
     if as_json:
-        reports = [{"study": e.study, "title": e.title, "epsilon": e.cost, "sent": e.sent is not None} for e in entries]
+        reports = [
+            {
+                "study": e.study,
+                "title": e.title,
+                "epsilon": e.cost,
+                "sent": e.sent is not None,
+                "withdrawn": e.withdrawn is not None,
+            }
+            for e in entries
+        ]
         returned = [{"study": r.study, "title": r.title, "epsilon": r.cost, "reason": r.reason} for r in refunds]
         amounts = {"limit": owned.limit, "spent": owned.spent, "delta": owned.spent_delta}
         print(json.dumps({**amounts, "reports": reports, "refunds": returned}))
@@ -47,13 +59,19 @@ def show_ledger(
     table = Table("made", "study", "title", "epsilon", "sent")
     for entry in entries:
         made = f"{datetime.fromtimestamp(entry.made, UTC):%Y-%m-%d}"
-        table.add_row(
-            made, entry.study[:12], escape(entry.title), at_most(entry.cost), "yes" if entry.sent else "not yet"
-        )
+        table.add_row(made, entry.study[:12], escape(entry.title), at_most(entry.cost), _state(entry))
     out = Console(highlight=False)
     out.print(table)
+    if any(entry.withdrawn for entry in entries):
+        out.print("A withdrawn report stays charged: it was erased, but somebody has seen it.")
     for refund in refunds:
         out.print(f"Refunded {refund.cost:g} for '{escape(refund.title)}': {escape(refund.reason)}", soft_wrap=True)
     out.print(f"Spent {at_most(owned.spent)} of {owned.limit:g}; {max(0.0, owned.limit - owned.spent):g} left.")
     if owned.spent_delta:
         out.print(f"Delta: {owned.spent_delta:g} of {LIFETIME_DELTA:g}.")
+
+
+def _state(entry: Entry) -> str:
+    if entry.withdrawn:
+        return "withdrawn"
+    return "yes" if entry.sent else "not yet"

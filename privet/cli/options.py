@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SETTINGS",
+    "Cluster",
     "Controls",
     "Dataset",
     "GroupColumns",
@@ -23,8 +24,11 @@ __all__ = [
     "Out",
     "Plot",
     "SplitShares",
+    "Workers",
+    "check_cluster",
     "field_name",
     "load_dataset",
+    "names_of",
     "parse_settings",
     "settings_of",
     "split_shares",
@@ -48,6 +52,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
         "Inquiry: features are public, only lists are private (default: no).",
         "--public-features",
     ),
+    "defence": (str, "Defences against liars, comma separated: screen, trim, agree, bound (default: none)."),
     "delta": (float, "The delta of a trained model (central systems; default N^-1.1)."),
     "backbone": (str, "gcn, sage, gin or gat (default: the system's)."),
     "hops": (int, "Propagation steps (default: the system's)."),
@@ -74,6 +79,22 @@ SplitShares = Annotated[
         show_default=False,
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS|local[:WORKERS[:MEMORY]]",
+        help="Compute on a Dask cluster (default: in this process).",
+        show_default=False,
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Processes to measure in; figures do not depend on it (default: one a core, and 1 on small graphs).",
+        show_default=False,
+    ),
+]
 Controls = Annotated[bool, typer.Option(help="Measure the controls beside the system.")]
 Plot = Annotated[
     Path | None, typer.Option(help="Draw it here: a .svg, .pdf or .png file (default: no drawing).", show_default=False)
@@ -81,6 +102,19 @@ Plot = Annotated[
 Out = Annotated[
     Path | None, typer.Option(help="Write the result to this JSON file (default: print only).", show_default=False)
 ]
+
+
+def check_cluster(kind: type[Any], cluster: str | None) -> None:
+    """Refuse ``--cluster`` for a system that cannot use it, and an address that cannot be read, before any work."""
+    if cluster is None:
+        return
+    from privet.graph.distributed.cluster import parse_cluster
+    from privet.systems import SYSTEMS
+
+    parse_cluster(cluster)
+    if not getattr(kind, "on_cluster", False):
+        able = " and ".join(each.name for each in SYSTEMS.values() if getattr(each, "on_cluster", False))
+        raise BadOption(f"{kind.name} needs the whole graph in one process; {able} can use --cluster.")
 
 
 def field_name(kind: type[Any], option: str) -> str:
@@ -108,9 +142,20 @@ def settings_of(kind: type[Any], options: Mapping[str, Any], other: Sequence[str
         if name in chosen:
             raise BadOption(f"{name} was given twice, as an option and with --set; give it once.")
         chosen[name] = value
+    if isinstance(chosen.get("defence"), str):
+        chosen["defence"] = names_of(chosen["defence"])
     if isinstance(chosen.get("scorer"), Path):
         chosen["scorer"] = _read_matrix(chosen["scorer"])
     return chosen
+
+
+def names_of(text: str | None) -> tuple[str, ...]:
+    """Read words that are comma separated; nothing is no word.
+
+    >>> names_of("screen, trim")
+    ('screen', 'trim')
+    """
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
 def _read_matrix(path: Path) -> Any:

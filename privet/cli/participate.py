@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,19 +20,27 @@ from privet.errors import InvalidData, InvalidParameter
 if TYPE_CHECKING:
     from privet.collection.device.client import Collector
     from privet.collection.device.participant import Participant, PrivateAnswers
+    from privet.collection.device.preparation import Prepared
     from privet.collection.directory import Directory
     from privet.collection.study import Study
 
 
-@app.command(epilog=examples("privet participate LINK --answers me.json"))
+@app.command(
+    epilog=examples("privet participate LINK --answers me.json", "privet participate - --answers me.json < link.txt")
+)
 def participate(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The collector's address, or a link with its token.")],
+    url: Annotated[
+        str,
+        typer.Argument(
+            metavar="LINK",
+            envvar="PRIVET_LINK",
+            help="Your personal link; - reads it from standard input, and without it PRIVET_LINK is used. On a machine "
+            "that you share use one of these: everybody there can read the arguments of your commands.",
+        ),
+    ],
     answers: Annotated[
         Path, typer.Option(help='JSON file on this device: {"features": [..], "label": 1, "neighbours": [..]}.')
     ],
-    token: Annotated[
-        str | None, typer.Option(help="Your enrolment token (default: from the link).", show_default=False)
-    ] = None,
     study_id: Annotated[
         str | None, typer.Option("--study", help="The id you were given (default: from the link).", show_default=False)
     ] = None,
@@ -54,33 +63,48 @@ def participate(
     clip: Annotated[
         bool, typer.Option("--clip", help="Let answers outside their range count as its nearest end (default: ask).")
     ] = False,
+    show: Annotated[
+        bool,
+        typer.Option("--show", help="As a member of the panel, send your answers as they are (default: ask)."),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Take part without being asked (default: ask).")] = False,
+    insecure: Annotated[
+        bool,
+        typer.Option("--insecure", help="Send the token over http:// to another machine, too (default: https only)."),
+    ] = False,
 ) -> None:
     """Take part in a study: see what is asked, perturb on this device, store the report, send it."""
+    from privet.collection.device.client import Invited
     from privet.collection.device.ledger import Ledger, default_path
-    from privet.collection.device.participant import Participant
+    from privet.collection.device.participant import Participant, Refusal
+    from privet.collection.device.preparation import prepare
     from privet.collection.directory import Directory
     from privet.collection.tokens import node_of
 
     out = Console(highlight=False)
-    collector, token, study_id = _addressed(url.strip(), token, study_id)
+    link = (sys.stdin.readline() if url == "-" else url).strip()
+    collector, token, study_id = addressed(link, study_id, insecure=insecure)
     listed = None if directory is None else Directory.read(directory)
     node, private = node_of(token), _read(answers, listed)
     owned = Ledger(ledger or default_path())
     if limit is not None:
         owned.limit = limit
     device = Participant(owned)
-    study = device.check(collector.manifest(), study_id)
+    study = device.check(collector.manifest(study_id), study_id)
     if listed is not None:
         device.check_directory(study, listed)
-    closed = collector.why_closed()
+    if owned.withdrew(study):
+        raise Refusal("You withdrew from this study, and the collector takes no report of yours any more.")
+    closed = collector.why_closed(study_id)
     if closed is not None:
         _stop(device, study, node, closed)
+    prepared = None
     if owned.report(study, node) is None:
-        _ask(out, device, study, node, private, listed, clip=clip, yes=yes)
+        prepared = prepare(study, node, Invited(collector, token))
+        _ask(out, device, prepared, private, listed, clip=clip, yes=yes, show=show)
     else:
         out.print("A report for this study was made before; the same one is sent again.")
-    reply = device.answer(study, node, private, directory=listed)
+    reply = device.answer(study, node, private, directory=listed, prepared=prepared)
     out.print("What is sent: " + json.dumps(reply.symbols()), markup=False, soft_wrap=True)
     outcome = device.deliver(reply, collector, token)
     out.print(f"The collector has it ({outcome}). Spent so far: {owned.spent:g} of {owned.limit:g}.")
@@ -104,52 +128,59 @@ def _stop(device: Participant, study: Study, node: int, closed: str) -> None:
 def _ask(
     out: Console,
     device: Participant,
-    study: Study,
-    node: int,
+    prepared: Prepared,
     private: PrivateAnswers,
     directory: Directory | None,
     *,
     clip: bool,
     yes: bool,
+    show: bool,
 ) -> None:
     """Show the study and what is odd about the answers, and go on only with the owner's consent."""
     from privet.collection.device.consent import describe
     from privet.collection.device.participant import Refusal
 
-    out.print(describe(study, device.ledger), markup=False)
+    study, node = prepared.study, prepared.node
+    out.print(describe(study, device.ledger, prepared), markup=False)
     if directory is not None:
         names = ", ".join(f"{directory.names[other]} ({other})" for other in private.neighbours) or "nobody"
         out.print(f"You answer as {directory.names[node]} ({node}); your neighbours: {names}.", markup=False)
     for column, end in private.outside(study):
         sentence = f"Your answer to {study.question(column)} is not {study.allowed(column)}."
-        if not clip and (yes or not _agrees(out, f"{sentence} Let it count as {end:g}?")):
+        if not clip and (yes or not agrees(out, f"{sentence} Let it count as {end:g}?")):
             raise Refusal(f"{sentence} Correct it, or use --clip to let it count as {end:g}. Nothing was made.")
         if clip:
             out.print(f"{sentence} It counts as {end:g}.", markup=False)
-    if not yes and not _agrees(out, "Take part?"):
+    if prepared.shows and not show and (yes or not agrees(out, "Send, and publish, your answers AS THEY ARE?")):
+        raise Refusal(
+            "You are in the panel: your answers would be sent, and published, as they are. Nothing was made, because "
+            "you did not agree to that; --show agrees beforehand."
+        )
+    if not yes and not agrees(out, "Take part?"):
         raise Refusal("Nothing was made or sent, because you did not agree.")
-    device.agree(study)
+    device.agree(study, shows=prepared.shows)
 
 
-def _agrees(out: Console, question: str) -> bool:
+def agrees(out: Console, question: str) -> bool:
     from privet.collection.device.participant import Refusal
 
     try:
         return Confirm.ask(escape(question), console=out, default=False)
     except EOFError:
-        raise Refusal("There is nobody here to ask whether to take part; --yes agrees beforehand.") from None
+        raise Refusal("There is nobody here to ask; --yes agrees beforehand.") from None
 
 
-def _addressed(url: str, token: str | None, study_id: str | None) -> tuple[Collector, str, str]:
-    """Return the collector, token and study id, of which the last two may be in the link's fragment."""
+def addressed(url: str, study_id: str | None, *, insecure: bool = False) -> tuple[Collector, str, str]:
+    """Return the collector, the token and the study's id that a link names; the id may have been given apart."""
     from privet.collection.device.client import Collector
 
     fragment = {name: values[-1] for name, values in parse_qs(url.partition("#")[2]).items()}
-    token, study_id = (token or fragment.get("token", "")).strip(), (study_id or fragment.get("study", "")).strip()
-    for name, value in (("token", token), ("study", study_id)):
-        if not value:
-            raise InvalidParameter(f"--{name}", "privet participate", "given, or part of the link", "none")
-    return Collector(url), str(token), str(study_id)
+    token, study_id = fragment.get("token", "").strip(), (study_id or fragment.get("study", "")).strip()
+    if not token:
+        raise InvalidParameter("link", "privet", "one with a token (https://HOST/#study=ID&token=TOKEN)", "none")
+    if not study_id:
+        raise InvalidParameter("--study", "privet", "given, or part of the link", "none")
+    return Collector(url, insecure=insecure), token, study_id
 
 
 def _read(path: Path, directory: Directory | None) -> PrivateAnswers:
@@ -163,9 +194,9 @@ def _read(path: Path, directory: Directory | None) -> PrivateAnswers:
         raise InvalidData(
             f"answers {path.name}", "a JSON file", getattr(error, "strerror", None) or "other text"
         ) from None
-    if not isinstance(document, dict) or not {"features"} <= set(document) <= keys:
-        raise InvalidData(f"answers {path.name}", "an object with features and perhaps label, neighbours", "another")
-    features, neighbours = document["features"], document.get("neighbours", [])
+    if not isinstance(document, dict) or not set(document) <= keys:
+        raise InvalidData(f"answers {path.name}", "an object with features, label, neighbours as asked", "another")
+    features, neighbours = document.get("features", []), document.get("neighbours", [])
     if not isinstance(features, list) or not isinstance(neighbours, list):
         raise InvalidData(f"answers {path.name}", "lists of numbers", "others")
     private = PrivateAnswers(features, document.get("label"), neighbours)

@@ -7,10 +7,17 @@ from typing import Annotated
 
 import typer
 
-from privet.cli.app import app, examples
+from privet.cli.app import BadOption, app, examples
+from privet.cli.options import Cluster
 
 
-@app.command(epilog=examples("privet predict model --nodes 1,2,3", "privet predict model --out predictions.csv"))
+@app.command(
+    epilog=examples(
+        "privet predict model --nodes 1,2,3",
+        "privet predict model --out predictions.csv",
+        "privet predict model --out predictions --cluster local:2",
+    )
+)
 def predict(
     model: Annotated[
         Path, typer.Argument(metavar="MODEL_DIR", help="A model's directory, from 'privet train' or Fitted.save.")
@@ -19,10 +26,21 @@ def predict(
         str | None, typer.Option(help="Nodes, comma separated (default: all).", show_default=False)
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write to this .csv or .parquet file (default: print).", show_default=False)
+        Path | None,
+        typer.Option(
+            help="Write to this .csv or .parquet file, or with --cluster to a new directory (default: print).",
+            show_default=False,
+        ),
     ] = None,
+    cluster: Cluster = None,
 ) -> None:
-    """Print the class of each node and how probable each class is."""
+    """Print the class of each node and how probable each class is.
+
+    With --cluster the workers write one Parquet file after another, none of which holds more than 262,144 nodes.
+    """
+    if cluster is not None:
+        _on_cluster(model, nodes, out, cluster)
+        return
     import sys
 
     import numpy as np
@@ -48,3 +66,18 @@ def predict(
         csv.write_csv(fitted.predictions(chosen, names), sys.stdout.buffer)
         return
     fitted.write_predictions(out, chosen, names)
+
+
+def _on_cluster(model: Path, nodes: str | None, out: Path | None, cluster: str) -> None:
+    from privet.cli.render.progress import phase_progress
+    from privet.collection.study import Study
+    from privet.graph.distributed.cluster import connect
+    from privet.systems.inference import write_partitioned_predictions
+
+    if out is None or out.suffix or nodes is not None:
+        raise BadOption("With --cluster predict writes everybody's classes: name a new directory with --out.")
+    manifest = model / "study.json"
+    names = Study.from_bytes(manifest.read_bytes()).class_names if manifest.is_file() else None
+    with connect(cluster) as client, phase_progress() as progress:
+        files = write_partitioned_predictions(model, out, names=names, client=client, progress=progress)
+    typer.echo(f"Wrote {files:,} {'file' if files == 1 else 'files'} to {out}.")

@@ -9,7 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
-from privet.cli.options import SETTINGS, Controls, Dataset, GroupColumns, OtherSettings, Out, Plot, SplitShares
+from privet.cli.options import (
+    SETTINGS,
+    Cluster,
+    Controls,
+    Dataset,
+    GroupColumns,
+    OtherSettings,
+    Out,
+    Plot,
+    SplitShares,
+    Workers,
+)
 
 _EPSILON = {"epsilon": (float, "True epsilon of a trained model (central systems; no default).")}
 
@@ -31,6 +42,7 @@ def run(
     seeds: Seeds = 5,
     split: SplitShares = None,
     controls: Controls = True,
+    workers: Workers = None,
     tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
     store: Annotated[
         Path | None,
@@ -43,6 +55,7 @@ def run(
             help="Write the first seed's predictions to this .csv or .parquet file (default: no).", show_default=False
         ),
     ] = None,
+    cluster: Cluster = None,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
@@ -54,13 +67,15 @@ def run(
     from rich.console import Console
 
     from privet.cli.files import check_writable
-    from privet.cli.options import load_dataset, settings_of, split_shares
+    from privet.cli.options import check_cluster, load_dataset, settings_of, split_shares
     from privet.cli.render.progress import figure_progress
     from privet.cli.render.result import print_result
     from privet.evaluation.cache import Store
     from privet.evaluation.choosing import system_for
     from privet.evaluation.evaluate import evaluate, figures_needed
     from privet.evaluation.scoring import with_split
+    from privet.evaluation.workers import usual_workers
+    from privet.graph.distributed.hosting import hosting
     from privet.reporting.drawing import check_format
     from privet.reporting.figures import accuracy_figure
     from privet.systems import SYSTEMS
@@ -73,6 +88,9 @@ def run(
     chosen = settings_of(kind, options, other)
     if "target_epsilon" in kind.__dataclass_fields__ and not {"target_epsilon", "noise_multiplier"} & chosen.keys():
         raise BadOption(f"{kind.name} needs --epsilon, the trained model's true epsilon (or --set noise_multiplier=4).")
+    check_cluster(kind, cluster)
+    if cluster is not None and workers is not None:
+        raise BadOption("The workers of a cluster are counted in --cluster, such as local:2; leave --workers.")
     built = system_for(system, dataset, chosen)
     graph = load_dataset(dataset, data, kind.name, group_columns)
     trials: tuple[dict[str, Any], ...] = ()
@@ -85,7 +103,9 @@ def run(
         told = ", ".join(f"{name} {getattr(built, name)}" for name in trials[0] if name != "validation")
         best = max(trial["validation"] for trial in trials)
         messages.print(f"Chose {told} with validation accuracy {100 * best:.1f}.")
-    with figure_progress(figures_needed(built, seeds, controls)) as advance:
+    needed = figures_needed(built, seeds, controls)
+    with hosting(cluster) as place, figure_progress(needed) as advance:
+        graph = place(graph)
         result = evaluate(
             built,
             graph,
@@ -94,11 +114,12 @@ def run(
             split=split_shares(split),
             dataset=dataset,
             store=None if store is None else Store(store),
+            workers=1 if cluster is not None else workers or usual_workers(graph, needed),
             progress=advance,
         )
+        if predictions is not None:
+            simulate(built, with_split(built, graph, 0, parts=split_shares(split)), 0).write_predictions(predictions)
     result = result.tuned(trials) if trials else result
-    if predictions is not None:
-        simulate(built, with_split(built, graph, 0, parts=split_shares(split)), 0).write_predictions(predictions)
     if out is not None:
         result.save(out)
     if plot is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
-from privet.cli.options import SETTINGS, Controls, Dataset, GroupColumns, OtherSettings, Out, Plot, SplitShares
+from privet.cli.options import SETTINGS, Controls, Dataset, GroupColumns, OtherSettings, Out, Plot, SplitShares, Workers
 
 _REPORTS = ("features", "labels", "edges")
 
@@ -43,6 +43,7 @@ def sweep(
     seeds: Seeds = 5,
     split: SplitShares = None,
     controls: Controls = True,
+    workers: Workers = None,
     store: Annotated[Path, typer.Option(help="Directory of finished figures, to go on after a stop.")] = Path(
         "results"
     ),
@@ -59,6 +60,7 @@ def sweep(
     from privet.evaluation.choosing import system_for
     from privet.evaluation.evaluate import figures_needed
     from privet.evaluation.sweep import sweep as measure
+    from privet.evaluation.workers import usual_workers
     from privet.reporting.drawing import check_format
     from privet.reporting.figures import tradeoff_figure
     from privet.systems import SYSTEMS
@@ -76,7 +78,8 @@ def sweep(
 
     first = make(values[0])  # refuses wrong settings before the data is read
     graph = load_dataset(dataset, data, kind.name, group_columns)
-    with figure_progress(len(values) * figures_needed(first, seeds, controls)) as advance:
+    needed = figures_needed(first, seeds, controls)
+    with figure_progress(len(values) * needed) as advance:
         curve = measure(
             make,
             graph,
@@ -87,6 +90,7 @@ def sweep(
             split=split_shares(split),
             dataset=dataset,
             store=Store(store),
+            workers=workers or usual_workers(graph, needed),
             progress=advance,
         )
     if out is not None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,13 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from privet.cli.app import AsJson, app, examples
+from privet.cli.app import AsJson, BadOption, app, examples
+from privet.cli.options import Cluster
 from privet.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from privet.collection.facts import Facts
+    from privet.collection.models import TrainedModel
     from privet.collection.study import Study
+    from privet.data import Graph
     from privet.release import Answers
+    from privet.systems import LocalSystem
 
 
 @app.command(
@@ -24,14 +30,18 @@ if TYPE_CHECKING:
 )
 def train(
     study: Annotated[
-        Path, typer.Option(help="A study's directory, or its reports as 'privet study export' writes them.")
+        Path,
+        typer.Option(
+            help="A study's directory, or its reports as 'privet study export' writes them: a file or a directory."
+        ),
     ],
     system: Annotated[str, typer.Option(help="The system, such as lpgnn; it must fit the study's questions.")],
     out: Annotated[Path, typer.Option(help="New directory for the model.")],
     graph: Annotated[
         Path | None,
         typer.Option(
-            help="Public edges, .csv or .parquet with source and target (default: lists that the study collected).",
+            help="Public edges, .csv or .parquet with source and target, or a store of 'privet graph build' "
+            "(default: lists that the study collected).",
             show_default=False,
         ),
     ] = None,
@@ -56,23 +66,26 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the system (default: its own); repeatable."),
     ] = None,
+    cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a model on the reports of a study; budgets are the manifest's."""
     import sys
 
     from privet.cli.files import check_writable
-    from privet.cli.options import parse_settings
-    from privet.collection.operator.public_data import read_graph, read_labels
+    from privet.cli.options import check_cluster, parse_settings
+    from privet.collection.operator.public_data import read_labels
     from privet.collection.training import systems_for, train_model
     from privet.systems import SYSTEMS, LocalSystem, UnsuitableRelease
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidParameter("--out", "privet train", "a new or an empty directory", str(out))
     check_writable(out.parent / (out.name + ".json"))
-    manifest, answers = _reports(study)
-    if study_id is not None and study_id.strip().lower() != manifest.id:
-        raise InvalidParameter("--study-id", "privet train", "the id of the study that the reports are of", manifest.id)
+    if _is_study(study) and (model := _planned(study, system, study_id, graph, labels, other, cluster)) is not None:
+        _finish(model, study, out, as_json)
+        return
+    manifest, answers, erasures = _reports(study)
+    _check_id(study_id, manifest)
     kind = SYSTEMS.find(system)
     if not issubclass(kind, LocalSystem):
         raise InvalidParameter("--system", "privet train", "a system of the local model", system)
@@ -85,33 +98,114 @@ def train(
     if unknown:
         raise InvalidParameter("--set", "privet train", f"a setting of {system}", unknown[0])
     built = kind.from_release(manifest.release, seed=seed, **settings)
-    model = train_model(
-        manifest,
-        answers,
-        built,
-        graph=None if graph is None else read_graph(graph, manifest),
-        labels=None if labels is None else read_labels(labels, manifest),
-        validation_share=validation_share,
-        progress=sys.stderr.isatty(),
-    )
+    check_cluster(kind, cluster)
+    with _topology(graph, manifest, kind, cluster) as public:
+        model = train_model(
+            manifest,
+            answers,
+            built,
+            graph=public,
+            labels=None if labels is None else read_labels(labels, manifest.population),
+            validation_share=validation_share,
+            erasures=erasures,
+            progress=sys.stderr.isatty(),
+        )
+    _finish(model, study, out, as_json)
+
+
+@contextmanager
+def _topology(path: Path | None, study: Study, kind: type[LocalSystem], cluster: str | None) -> Iterator[Graph | None]:
+    """Give the public topology: none, that of a file, or that of a store, which is never loaded whole."""
+    from privet.collection.operator.public_data import read_graph
+    from privet.graph.distributed.hosting import hosting, stored_graph
+
+    if path is not None and path.is_dir():
+        if not kind.on_cluster:
+            raise BadOption(f"{kind.name} needs the whole graph in one process: name a file of edges, not a store.")
+        with stored_graph(path, cluster) as graph:
+            yield graph
+        return
+    with hosting(cluster) as place:
+        yield None if path is None else place(read_graph(path, study.population))
+
+
+def _finish(model: TrainedModel, study: Path, out: Path, as_json: bool) -> None:
+    """Write the model, tell the operator's page of it, and print what became of it."""
     model.save(out)
-    if study.is_dir():
+    if _is_study(study):
         _remember(study, out.name, model.fitted.system, model.facts)
     if as_json:
-        typer.echo(json.dumps({"study": manifest.id, "system": system, "model": str(out), **model.facts.to_dict()}))
+        known = {"study": model.study.id, "system": model.fitted.system, "model": str(out)}
+        typer.echo(json.dumps(known | model.facts.to_dict()))
         return
     typer.echo("\n".join([*model.summary(), f"The model is in {out}."]))
 
 
-def _reports(path: Path) -> tuple[Study, Answers]:
-    """Return the manifest and the answers of a study's directory, or of an exported file."""
+def _planned(
+    path: Path,
+    system: str,
+    study_id: str | None,
+    graph: Path | None,
+    labels: Path | None,
+    other: list[str] | None,
+    cluster: str | None,
+) -> TrainedModel | None:
+    """Train on a study in rounds, whose plan says everything; None for a study of one round."""
+    import sys
+
+    from privet.cli.options import check_cluster
+    from privet.collection.operator.folder import StudyFolder
+    from privet.collection.operator.rounds import train_rounds
+    from privet.graph.distributed.hosting import hosting
+    from privet.systems import SYSTEMS
+
+    store = StudyFolder.open(path).newest()
+    try:
+        plan = store.study.plan
+        if plan is None:
+            return None
+        _check_id(study_id, store.study)
+        if plan.system != system:
+            raise InvalidParameter("--system", "privet train", f"that of the study's plan, {plan.system}", system)
+        if graph is not None or labels is not None or other:
+            raise InvalidParameter(
+                "--graph, --labels, --set", "privet train", "left out: the plan of the rounds binds them", "given"
+            )
+        check_cluster(SYSTEMS.find(system), cluster)
+        with hosting(cluster) as place:
+            return train_rounds(store, place=place, progress=sys.stderr.isatty())
+    finally:
+        store.dispose()
+
+
+def _is_study(path: Path) -> bool:
+    """Tell a study's directory from an exported one, and from a file."""
+    from privet.collection.operator.partitioned_export import PartitionedAnswers
+
+    return path.is_dir() and not PartitionedAnswers.is_at(path)
+
+
+def _check_id(study_id: str | None, manifest: Study) -> None:
+    if study_id is not None and study_id.strip().lower() != manifest.id:
+        raise InvalidParameter("--study-id", "privet train", "the id of the study that the reports are of", manifest.id)
+
+
+def _reports(path: Path) -> tuple[Study, Answers, int]:
+    """Return manifest, answers and number of erasures of a study's directory, or of an exported file or directory."""
+    from privet.collection.operator.partitioned_export import PartitionedAnswers
+
+    if PartitionedAnswers.is_at(path):
+        found = PartitionedAnswers.open(path)
+        return *found.answers(), found.manifest.erasures
     if path.is_dir():
+        from privet.collection.operator.erasures import count_erasures
         from privet.collection.operator.folder import open_reports
 
-        return open_reports(path)
-    from privet.collection.operator.export import read_answers
+        erasures = count_erasures(path)
+        return *open_reports(path), erasures
+    from privet.collection.operator.export import read_answers, read_erasures
 
-    return read_answers(path)
+    return *read_answers(path), read_erasures(path)
 
 
 def _remember(path: Path, name: str, system: str, facts: Facts) -> None:
@@ -122,5 +216,6 @@ def _remember(path: Path, name: str, system: str, facts: Facts) -> None:
     metrics = {"response_rate": facts.response_rate, "accuracy_from": accuracy.low, "accuracy_to": accuracy.high}
     trained = datetime.now(UTC).isoformat(timespec="seconds")
     store = StudyFolder.open(path).store()
-    store.add_model({"name": name, "system": system, "trained": trained, "metrics": metrics})
+    model = {"name": name, "system": system, "trained": trained, "metrics": metrics, "erasures": facts.erasures}
+    store.add_model(model)
     store.dispose()

@@ -62,8 +62,12 @@ class Directory:
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the "node,name" lines in UTF-8, each with a line feed, in hexadecimal."""
-        lines = "".join(f"{node},{name}\n" for node, name in enumerate(self.names))
-        return hashlib.sha256(lines.encode()).hexdigest()
+        return hashlib.sha256(self.lines).hexdigest()
+
+    @property
+    def lines(self) -> bytes:
+        """The "node,name" lines, which devices download whole."""
+        return "".join(f"{node},{name}\n" for node, name in enumerate(self.names)).encode()
 
     @cached_property
     def _nodes(self) -> dict[str, int]:

@@ -86,10 +86,12 @@ class Facts:
         accuracy_respondents: The same for those of them who answered; None if everybody did.
         accuracy_others: The same for those who did not.
         control_accuracy: The accuracy of the control: the same training on the same reports, dealt at random.
-        label_propagation_accuracy: The accuracy of label propagation, which needs no reports of features.
+        label_propagation_accuracy: The accuracy of label propagation, which needs no reports of features; None
+            if no topology is known.
         gain: The model's accuracy minus the control's, on the same nodes.
         gain_margin: The half-width of the gain's 95 % interval.
         classes_predicted: The number of classes that the model predicts for anybody.
+        erasures: The people whose reports had been erased before the training; none of their answers is in the model.
     """
 
     nodes: int
@@ -102,10 +104,11 @@ class Facts:
     accuracy_respondents: Accuracy | None
     accuracy_others: Accuracy | None
     control_accuracy: Accuracy
-    label_propagation_accuracy: Accuracy
+    label_propagation_accuracy: Accuracy | None
     gain: float
     gain_margin: float
     classes_predicted: int
+    erasures: int = 0
 
     @property
     def response_rate(self) -> float:
@@ -123,7 +126,9 @@ class Facts:
         return cls(**read)
 
 
-def facts_of(collected: Collected, topology: Graph, fitted: Fitted, control: Fitted, propagated: Fitted) -> Facts:
+def facts_of(
+    collected: Collected, topology: Graph, fitted: Fitted, control: Fitted, propagated: Fitted | None
+) -> Facts:
     """Measure a model.
 
     Args:
@@ -131,14 +136,14 @@ def facts_of(collected: Collected, topology: Graph, fitted: Fitted, control: Fit
         topology: The graph that it learned on.
         fitted: The model.
         control: The same training on the same reports, dealt to other people at random.
-        propagated: Label propagation.
+        propagated: Label propagation; None if no topology is known.
     """
-    completed = collected.completed(topology.adjacency)
+    completed = collected.completed(topology.adjacency) if collected.release.asks("features") else None
     held, answered = collected.validation, collected.answered()
     response = collected.label_response
     chances = (1.0, 0.0) if response is None else (response.keep, response.flip)
     seen = collected.seen_labels()
-    hits, by_chance, by_labels = (model.predict() == seen for model in (fitted, control, propagated))
+    hits, by_chance = (model.predict() == seen for model in (fitted, control))
 
     def accuracy(correct: NDArray[np.bool_], part: NDArray[np.bool_] = held) -> Accuracy:
         return Accuracy.of(correct[part], *chances)
@@ -148,15 +153,15 @@ def facts_of(collected: Collected, topology: Graph, fitted: Fitted, control: Fit
     return Facts(
         nodes=collected.num_nodes,
         respondents=int(answered.sum()),
-        features_from_neighbours=completed.borrowed,
-        features_unknown=completed.unknown,
+        features_from_neighbours=0 if completed is None else completed.borrowed,
+        features_unknown=0 if completed is None else completed.unknown,
         training_nodes=int(collected.train.sum()),
         validation_nodes=int(held.sum()),
         accuracy=accuracy(hits),
         accuracy_respondents=accuracy(hits, held & answered) if apart and (held & answered).any() else None,
         accuracy_others=accuracy(hits, held & ~answered) if apart and (held & ~answered).any() else None,
         control_accuracy=accuracy(by_chance),
-        label_propagation_accuracy=accuracy(by_labels),
+        label_propagation_accuracy=None if propagated is None else accuracy(propagated.predict() == seen),
         gain=gain,
         gain_margin=margin,
         classes_predicted=len(np.unique(fitted.predict()[fitted.predicted()])),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from privet.collection.chain import BrokenChain, Chain
 from privet.collection.facts import TOLD_WITHIN, Facts
 from privet.collection.study import Study
 from privet.data.files import atomic_directory
@@ -23,20 +24,27 @@ class TrainedModel:
     """A model and the study that it was trained from.
 
     Attributes:
-        study: The study.
+        chain: The rounds of the study.
         fitted: The model.
         facts: Who answered, how good it is, and whether the reports helped.
     """
 
-    study: Study
+    chain: Chain
     fitted: Fitted
     facts: Facts
+
+    @property
+    def study(self) -> Study:
+        """The newest round of the study."""
+        return self.chain.newest
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model's directory with ``study.json`` and ``facts.json`` beside what :meth:`Fitted.save` writes."""
         with atomic_directory(path) as folder:
             self.fitted.save(folder)
             (folder / "study.json").write_bytes(self.study.canonical())
+            for number, earlier in enumerate(self.chain.rounds[:-1], start=1):
+                (folder / f"round-{number}.json").write_bytes(earlier.canonical())
             facts = {"study": self.study.id, **self.facts.to_dict()}
             (folder / "facts.json").write_text(json.dumps(facts, indent=2) + "\n")
             write_statement(self.result(), folder / "privacy.yaml")
@@ -48,10 +56,12 @@ class TrainedModel:
         fitted = Fitted.load(folder)
         try:
             study = Study.from_bytes((folder / "study.json").read_bytes())
+            earlier = [(folder / f"round-{number}.json").read_bytes() for number in range(1, study.round)]
+            chain = Chain((*map(Study.from_bytes, earlier), study))
             document = json.loads((folder / "facts.json").read_text())
             pinned = document.pop("study")
             facts = Facts.from_dict(document)
-        except InvalidData:
+        except (InvalidData, BrokenChain):
             raise
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             found = getattr(error, "strerror", None) or str(error)
@@ -63,12 +73,14 @@ class TrainedModel:
         if fitted.probabilities.shape != (study.nodes, study.declared.classes):
             expected = f"predictions of {study.declared.classes} classes for {study.nodes} nodes"
             raise InvalidData(f"model in {folder.name}", expected, fitted.probabilities.shape)
-        return cls(study, fitted, facts)
+        return cls(chain, fitted, facts)
 
     def result(self) -> dict[str, Any]:
         """Return what the privacy statement is made of: a real collection, not a simulation."""
         facts = self.facts
         answered = f"{facts.respondents:,} of {facts.nodes:,} people answered ({facts.response_rate:.1%})"
+        if facts.erasures:
+            answered += f"; the reports of {facts.erasures:,} had been erased before the training"
         return self.fitted.result(f"study {self.study.title!r}, id {self.study.id}; {answered}", "real")
 
     def summary(self) -> list[str]:
@@ -76,13 +88,15 @@ class TrainedModel:
         facts = self.facts
         silent = facts.nodes - facts.respondents
         lines = [f"{facts.respondents:,} of {facts.nodes:,} people answered ({facts.response_rate:.1%})."]
-        if silent:
+        if facts.erasures:
+            lines.append(f"The reports of {facts.erasures:,} people had been erased: the model has seen none of them.")
+        if silent and self._reports == "feature reports":
             nothing = f"; nothing is known about {facts.features_unknown:,}" if facts.features_unknown else ""
             lines.append(
                 f"The model classifies the {silent:,} others, too. {facts.features_from_neighbours:,} of them are "
                 f"described by what people near them reported{nothing}."
             )
-        noisy = " and randomised" if self.study.release.asks("label") else ""
+        noisy = " and randomised" if self.chain.release.asks("label") else ""
         labelled = facts.training_nodes + facts.validation_nodes
         held = f"{facts.validation_nodes:,} held out of {labelled:,} that are labelled{noisy}"
         lines.append(f"Validation accuracy ({held}): {facts.accuracy.in_words()}.")
@@ -92,29 +106,33 @@ class TrainedModel:
             lines.append(
                 "Warning: the model predicts the same class for everybody. It has learned nothing about anybody."
             )
-        return [*lines, self.verdict(), *self._propagation(), self.study.guarantee().in_words()]
+        return [*lines, self.verdict(), *self._propagation(), self.chain.guarantee().in_words()]
 
     def verdict(self) -> str:
         """Say whether it matters who sent which report, from the same held-out nodes; or that this cannot be told."""
-        facts = self.facts
+        facts, reports = self.facts, self._reports
         gain, margin = 100 * facts.gain, 100 * facts.gain_margin
         if facts.classes_predicted == 1:
-            return "Whether the feature reports help cannot be told from a model that predicts one class."
+            return f"Whether the {reports} help cannot be told from a model that predicts one class."
         figures = (
             f"{gain:+.1f} +- {margin:.1f} points against structure only, the same reports dealt to other people at "
             "random (95 % confidence)"
         )
         if abs(gain) > margin:
-            return f"The feature reports {'help' if gain > 0 else 'hurt'}: {figures}."
+            return f"The {reports} {'help' if gain > 0 else 'hurt'}: {figures}."
         if margin > 100 * TOLD_WITHIN:
-            return f"Whether the feature reports help cannot be told from {facts.validation_nodes:,} labels: {figures}."
-        return f"The feature reports do not help by more than {max(gain + margin, 0.0):.1f} points: {figures}."
+            return f"Whether the {reports} help cannot be told from {facts.validation_nodes:,} labels: {figures}."
+        return f"The {reports} do not help by more than {max(gain + margin, 0.0):.1f} points: {figures}."
+
+    @property
+    def _reports(self) -> str:
+        return "feature reports" if self.chain.release.asks("features") else "private answers"
 
     def _propagation(self) -> list[str]:
         facts = self.facts
-        if not facts.accuracy.told or facts.classes_predicted == 1:
-            return []
         propagated = facts.label_propagation_accuracy
+        if propagated is None or not facts.accuracy.told or facts.classes_predicted == 1:
+            return []
         sentence = f"Label propagation, which needs no reports of features, gives {propagated.in_words()}"
         enough = propagated.told and propagated.estimate >= facts.accuracy.estimate
         return [f"{sentence}: they need not be collected for this." if enough else f"{sentence}."]

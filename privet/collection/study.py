@@ -1,7 +1,8 @@
 """The study's manifest: everything that a device must know before it answers, and the identity that it pins.
 
 The manifest is a JSON document in one canonical form (sorted keys, no spaces, ASCII), and the study's id is the SHA-256
-of those bytes. A server that changes a budget, a range or a question has made another study, with another id.
+of those bytes. A server that changes a budget, a range or a question has made another study, with another id. A study
+in rounds is a chain of manifests, each of which names those before it (:mod:`privet.collection.chain`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from privet.errors import InvalidData, PrivetError
 from privet.privacy import Guarantee, Unit
 from privet.release import LocalRelease
 
-__all__ = ["DEFAULT_LIMIT", "InvalidManifest", "Study"]
+__all__ = ["DEFAULT_LIMIT", "Inputs", "InvalidManifest", "Plan", "Study"]
 
 MOST_NODES = (1 << 31) - 1
 MOST_FEATURES = 1_000_000
@@ -45,6 +46,13 @@ _ALWAYS_KNOWN = (
     "roughly when the report was sent: the collector keeps the minute of its arrival",
     "what is true of people in general: a model of this study classifies people who did not answer, too",
 )
+_SHOWN = "the features and classes of a panel, people who agreed to show them as they are"
+_PUBLISHED = (
+    "your class, as you report or show it, under your number: a later round gives every participant a table of "
+    "classes, which keeps it even if you withdraw"
+)
+_LISTED = "that you are a participant, with the name in the list of participants: every participant can read the list"
+_WHO = "who is asked in later rounds, which follows from public facts and from answers of others"
 
 
 class InvalidManifest(InvalidData):
@@ -84,6 +92,11 @@ def _as_text(value: str) -> str:
     return value
 
 
+def with_what_is_known(promise: Guarantee) -> Guarantee:
+    """Add to a promise what every collector knows, whatever is asked."""
+    return replace(promise, unprotected=(*promise.unprotected, *_ALWAYS_KNOWN))
+
+
 Text = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_as_text)]
 Moment = Annotated[
     datetime, BeforeValidator(_as_moment), PlainSerializer(lambda moment: moment.strftime("%Y-%m-%dT%H:%M:%SZ"))
@@ -93,12 +106,42 @@ DeclaredSchema = Annotated[
 ]
 
 
+Digest = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
+Identity = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
 class _Document(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True)
 
 
+class Plan(_Document):
+    """The use of the answers, and the rule by which later rounds ask people.
+
+    Attributes:
+        system: The name of the system that learns from them, such as "inquiry".
+        settings: Its settings, with the public seed of its draws: anybody can recompute who is asked what.
+    """
+
+    system: Text
+    settings: dict[str, Any]
+
+
+class Inputs(_Document):
+    """The operator's public data from which rounds are computed, by their digests.
+
+    Attributes:
+        edges: The public topology; None if lists are private.
+        labels: The public classes of some people; None if classes are asked for.
+    """
+
+    edges: Digest | None = None
+    labels: Digest | None = None
+
+
 class Study(_Document):
-    """A study as its operator declares it. Labels and edges that are not asked for are known to the operator.
+    """A study, or one round of it, as its operator declares it.
+
+    Labels and edges that are not asked for are known to the operator.
 
     Attributes:
         format: The version of this document's format.
@@ -112,9 +155,14 @@ class Study(_Document):
         asked: The questions as plain values (``release`` in the document); :attr:`release` is the object.
         questions: How each feature is asked for.
         class_question: How the class is asked for.
-        class_names: The names of the classes.
         directory: The SHA-256 of the list of participants (see :mod:`privet.collection.directory`), if the study binds
             one; a device that has the list can then tell that everybody was given the same numbers.
+        earlier: The ids of the rounds before this one, oldest first.
+        people: The digest of the ids of the people who are asked; None for everybody but the panel.
+        panel: The digest of the ids of the people who are asked to show their features and class as they are.
+        plan: The rule by which later rounds are drawn up; None if there are none.
+        inputs: The operator's public data that rounds are computed from.
+        delete_after: The number of days after closing after which the collector deletes reports; None for never.
         opens: The first moment at which reports are taken.
         closes: The first moment at which they are not taken any more.
 
@@ -128,7 +176,7 @@ class Study(_Document):
     (True, 1.0)
     """
 
-    format: Literal["privet-study-2"] = "privet-study-2"
+    format: Literal["privet-study-3"] = "privet-study-3"
     version: Annotated[int, Field(ge=1)] = 1
     title: Text
     purpose: Text
@@ -138,16 +186,21 @@ class Study(_Document):
     declared: DeclaredSchema = Field(alias="schema")
     questions: tuple[Text, ...] | None = None
     class_question: Text | None = None
-    class_names: tuple[Text, ...] | None = None
     asked: tuple[dict[str, Any], ...] = Field(alias="release")
-    directory: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    directory: Identity | None = None
+    earlier: Annotated[tuple[Identity, ...], Field(max_length=100)] = ()
+    people: Digest | None = None
+    panel: Digest | None = None
+    plan: Plan | None = None
+    inputs: Inputs = Inputs()
+    delete_after: Annotated[int, Field(ge=0, le=36_600)] | None = None
     opens: Moment
     closes: Moment
 
     @model_validator(mode="before")
     @classmethod
     def _lists_as_tuples(cls, values: Any) -> Any:
-        names = ("questions", "class_names", "release")
+        names = ("questions", "release", "earlier")
         if isinstance(values, dict):
             return {k: tuple(v) if k in names and isinstance(v, list) else v for k, v in values.items()}
         return values
@@ -159,14 +212,21 @@ class Study(_Document):
             raise ValueError("schema must have at least one feature")
         if self.questions is not None and len(self.questions) != schema.dimension:
             raise ValueError(f"questions must be {schema.dimension} texts, one for each feature")
-        if self.class_names is not None and len(self.class_names) != schema.classes:
-            raise ValueError(f"class_names must be {schema.classes} names, one for each class")
         if self.release.asks("label") and not schema.classes:
             raise ValueError("release must not ask for the label where the schema has no classes")
-        if schema.private_edges != self.release.asks_about(Unit.NEIGHBOUR_BIT):
+        asked = self.release.asks_about(Unit.NEIGHBOUR_BIT)
+        if asked > schema.private_edges or (self.plan is None and asked < schema.private_edges):
             raise ValueError(
                 "release must ask about neighbours if, and only if, the schema says that edges are private"
             )
+        for question in self.release.questions:
+            both = next(filter(self.release.asks, question.ask.instead_of), None)
+            if both is not None:
+                raise ValueError(f"release must not ask '{question.name}' and '{both}' in one round")
+        if not self.release.questions and self.panel is None:
+            raise ValueError("release must have at least one question, unless a panel is asked")
+        if len(set(self.earlier)) < len(self.earlier):
+            raise ValueError("earlier must name different rounds")
         if self.release.delta > LARGEST_DELTA:
             raise ValueError(f"release must have a delta of at most {LARGEST_DELTA:g}")
         if self.closes <= self.opens:
@@ -195,7 +255,11 @@ class Study(_Document):
         except (ValueError, RecursionError) as error:
             raise InvalidManifest(f"it is not JSON ({error})") from None
         study = cls.read(document)
-        if study.canonical() != data:
+        try:
+            canonical = study.canonical()
+        except (ValueError, RecursionError):
+            raise InvalidManifest("it is nested too deeply") from None
+        if canonical != data:
             raise InvalidManifest("it is not in canonical form (sorted keys, no spaces, ASCII)")
         return study
 
@@ -214,18 +278,44 @@ class Study(_Document):
         """The public facts that the questions depend on."""
         return Population(self.declared, self.nodes)
 
+    @property
+    def round(self) -> int:
+        """The number of this round, from 1 on."""
+        return len(self.earlier) + 1
+
+    @property
+    def chain(self) -> str:
+        """The id of the first round, which the rounds of one study have in common."""
+        return self.earlier[0] if self.earlier else self.id
+
+    @property
+    def publishes_classes(self) -> bool:
+        """True if a later round gives everybody a table of the classes that people reported or showed."""
+        asked = self.plan is not None and self.plan.settings.get("epsilon_edges") is not None
+        return asked and self.inputs.labels is None
+
     @cached_property
     def release(self) -> LocalRelease:
         """Everything that leaves a device: the object that devices, the collector and training share."""
-        return LocalRelease.from_list(self.asked, self.population)
+        hidden = {Unit.NEIGHBOUR_BIT} if self.declared.private_edges else set()
+        if self.plan is not None and self.inputs.labels is None:
+            hidden.add(Unit.LABEL)
+        told = {
+            _SHOWN: self.panel is not None,
+            _LISTED: self.directory is not None,
+            _PUBLISHED: self.publishes_classes,
+            _WHO: self.plan is not None,
+        }
+        disclosed = [sentence for sentence, holds in told.items() if holds]
+        asked = LocalRelease.from_list(self.asked, self.population)
+        return replace(asked, disclosed=tuple(disclosed), hidden=frozenset(hidden))
 
     def guarantee(self) -> Guarantee:
         """Return what a device promises its owner about everything that it sends in this study.
 
         The list of what is not protected is the one that page, terminal, privacy statement and operator's page show.
         """
-        promise = self.release.guarantee(bound=False)
-        return replace(promise, unprotected=(*promise.unprotected, *_ALWAYS_KNOWN))
+        return with_what_is_known(self.release.guarantee(bound=False))
 
     def cost(self) -> float:
         """Return the epsilon that taking part costs its owner's lifetime budget.
@@ -239,6 +329,11 @@ class Study(_Document):
         """Tell whether reports may be made at this time."""
         return self.opens <= now < self.closes
 
+    @property
+    def class_names(self) -> tuple[str, ...] | None:
+        """The names of the classes, if the schema gives them."""
+        return self.declared.class_names
+
     def question(self, feature: int) -> str:
         """Return the words in which a feature is asked for."""
         return f"feature {feature}" if self.questions is None else self.questions[feature]
@@ -247,5 +342,7 @@ class Study(_Document):
         """Return a feature's declared domain, in words."""
         domain = self.declared.features[feature]
         if isinstance(domain, Categories):
+            if domain.names is not None:
+                return f"one of {', '.join(domain.names)}"
             return f"one of {domain.count} categories, 0 to {domain.count - 1}"
         return f"a number from {domain.low:g} to {domain.high:g}"

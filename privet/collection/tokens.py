@@ -1,8 +1,9 @@
-"""Enrolment tokens: one participant, one node. Signed by the operator's key, and revocable.
+"""Enrolment tokens: one participant, one node. Signed by the operator's key, which may be replaced, and revocable.
 
 A token is node (4 bytes) | serial (4 bytes) | keyed BLAKE2b(node | serial) of 16 bytes, written in base64url (32
-characters); the key is made of the operator's and of the study's id, so a token is good for one study only. Serial
-numbers let an operator revoke a lost token and issue another for the same node.
+characters); the key is made of the operator's and of the id of the study's first round, so a token is good for all
+rounds of one study, and for no other. Serial numbers let an operator revoke a lost token and issue another for the same
+node.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import binascii
 import hmac
 import secrets
 import struct
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privet.collection.study import Study
 from privet.errors import InvalidData
@@ -57,17 +59,19 @@ class Tokens:
     Attributes:
         study: The study.
         key: The operator's signing key.
+        older: Earlier signing keys, whose tokens are still good.
     """
 
     study: Study
     key: bytes = field(repr=False)
+    older: tuple[bytes, ...] = field(default=(), repr=False)
 
     def issue(self, node: int, serial: int = 0) -> str:
         """Return the token of a node; ``serial`` counts how often it was replaced."""
         if not 0 <= node < self.study.nodes:
             raise InvalidData("node", f"an id below {self.study.nodes}", node)
         named = _NAMED.pack(node, serial)
-        return base64.urlsafe_b64encode(named + self._tag(named)).decode()
+        return base64.urlsafe_b64encode(named + _tag(self._study_keys[0], named)).decode()
 
     def check(self, token: str, revoked: Container[tuple[int, int]] = ()) -> int:
         """Return the node that a token speaks for, unless its (node, serial) is revoked."""
@@ -75,7 +79,8 @@ class Tokens:
 
     def check_bytes(self, raw: bytes, revoked: Container[tuple[int, int]] = ()) -> int:
         """Return the node that a packed token speaks for."""
-        if len(raw) != TOKEN_BYTES or not hmac.compare_digest(self._tag(raw[: _NAMED.size]), raw[_NAMED.size :]):
+        named, tag = raw[: _NAMED.size], raw[_NAMED.size :]
+        if len(raw) != TOKEN_BYTES or not any(hmac.compare_digest(_tag(key, named), tag) for key in self._study_keys):
             raise InvalidToken("one with another signature")
         node, serial = _NAMED.unpack_from(raw)
         if node >= self.study.nodes or (node, serial) in revoked:
@@ -85,23 +90,33 @@ class Tokens:
     def check_many(self, block: bytes, revoked: frozenset[tuple[int, int]] = frozenset()) -> list[int] | None:
         """Return the nodes of many packed tokens; None if any of them is not good, and each has to be looked at."""
         given = np.frombuffer(block, dtype=_PACKED)
-        key, size = self._study_key, _NAMED.size
-        tags = [
-            blake2b(block[start : start + size], digest_size=_TAG, key=key).digest()
-            for start in range(0, len(block), TOKEN_BYTES)
-        ]
         nodes: list[int] = given["node"].tolist()
-        genuine = hmac.compare_digest(b"".join(tags), given["tag"].tobytes())
-        if not genuine or max(nodes, default=0) >= self.study.nodes:
+        if not self._genuine(block, given["tag"]) or max(nodes, default=0) >= self.study.nodes:
             return None
         return nodes if revoked.isdisjoint(zip(nodes, given["serial"].tolist(), strict=True)) else None
 
-    @cached_property
-    def _study_key(self) -> bytes:
-        return hmac.digest(self.key, bytes.fromhex(self.study.id), "sha256")
+    def _genuine(self, block: bytes, given: NDArray[np.void]) -> bool:
+        """Check the newest key against all, and an older one only against those that no newer one signed."""
+        rows: Sequence[int] = range(len(given))
+        size = _NAMED.size
+        for key in self._study_keys:
+            starts = (TOKEN_BYTES * row for row in rows)
+            tags = [blake2b(block[at : at + size], digest_size=_TAG, key=key).digest() for at in starts]
+            expected = given if len(rows) == len(given) else given[rows]
+            if hmac.compare_digest(b"".join(tags), expected.tobytes()):
+                return True
+            pairs = zip(rows, tags, strict=True)
+            rows = [row for row, tag in pairs if not hmac.compare_digest(tag, given[row].tobytes())]
+        return False
 
-    def _tag(self, named: bytes) -> bytes:
-        return blake2b(named, digest_size=_TAG, key=self._study_key).digest()
+    @cached_property
+    def _study_keys(self) -> tuple[bytes, ...]:
+        study = bytes.fromhex(self.study.chain)
+        return tuple(hmac.digest(key, study, "sha256") for key in (self.key, *self.older))
+
+
+def _tag(key: bytes, named: bytes) -> bytes:
+    return blake2b(named, digest_size=_TAG, key=key).digest()
 
 
 def _decode(token: str) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from privet.collection.chain import Chain
 from privet.collection.facts import facts_of
 from privet.collection.models import TrainedModel
 from privet.collection.study import Study
@@ -22,9 +23,9 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.privacy import Unit
 from privet.release import Answers
 from privet.systems import SYSTEMS, Collected, LocalSystem, UnsuitableRelease
-from privet.systems.controls import label_propagation, shuffled_reports
+from privet.systems.controls import label_propagation
 
-__all__ = ["collected_from", "systems_for", "train_model"]
+__all__ = ["collected_from", "split_labelled", "systems_for", "train_model", "trained_on"]
 
 
 def systems_for(study: Study) -> list[str]:
@@ -41,6 +42,7 @@ def train_model(
     graph: Graph | None = None,
     labels: NDArray[np.int64] | None = None,
     validation_share: float = 0.25,
+    erasures: int = 0,
     progress: bool = False,
 ) -> TrainedModel:
     """Train on a study's answers, and once more on the same reports dealt to other people at random.
@@ -52,14 +54,31 @@ def train_model(
         graph: The public topology; left out if the study asked for neighbour lists.
         labels: Public classes, -1 where unknown; left out if the study asked for the class.
         validation_share: The share of the labelled nodes that is held out.
+        erasures: The number of people whose reports had been erased before the answers were read.
         progress: Show a progress bar.
     """
     collected = collected_from(study, answers, system, graph=graph, labels=labels, validation_share=validation_share)
+    return trained_on(Chain((study,)), collected, system, erasures=erasures, progress=progress)
+
+
+def trained_on(
+    chain: Chain, collected: Collected, system: LocalSystem, *, erasures: int = 0, progress: bool = False
+) -> TrainedModel:
+    """Train on what was collected in all rounds, and once more on the same reports dealt to other people at random.
+
+    Args:
+        chain: The rounds of the study.
+        collected: What the server holds after them.
+        system: The system.
+        erasures: The number of people whose reports had been erased before the answers were read.
+        progress: Show a progress bar.
+    """
     fitted = system.fit(collected, progress=progress)
-    control = system.fit(shuffled_reports(collected, system.seed), progress=progress)
+    control = system.fit(system.dealt(collected), progress=progress)
     topology = system.topology(collected)
-    facts = facts_of(collected, topology, fitted, control, label_propagation(collected, topology))
-    return TrainedModel(study, replace(fitted, guarantee=study.guarantee()), facts)
+    propagated = label_propagation(collected, topology) if topology.num_edges else None
+    facts = facts_of(collected, topology, fitted, control, propagated)
+    return TrainedModel(chain, replace(fitted, guarantee=chain.guarantee()), replace(facts, erasures=erasures))
 
 
 def collected_from(
@@ -83,23 +102,24 @@ def collected_from(
     if not study.declared.classes:
         raise InvalidData("study", "one whose schema has classes to predict", "one without")
     nothing = np.full(study.nodes, -1, dtype=np.int64)
-    public = Graph(_edges(study, graph), labels=_public_labels(study, labels, nothing), schema=study.declared)
+    known = _public_labels(study, labels, nothing)
+    public = _topology(study, graph).replace(features=None, split=None, labels=known, schema=study.declared)
     seen = Collected(public, answers).seen_labels()
-    split = _split(np.flatnonzero(seen >= 0), study.nodes, validation_share, system.seed)
+    split = split_labelled(np.flatnonzero(seen >= 0), study.nodes, validation_share, seed=system.seed)
     return Collected(public.replace(split=split), answers, bound=False)
 
 
-def _edges(study: Study, graph: Graph | None) -> sp.csr_array:
+def _topology(study: Study, graph: Graph | None) -> Graph:
     """Return the public topology, or no edges where they were asked for."""
     if study.release.asks_about(Unit.NEIGHBOUR_BIT):
         if graph is not None:
             raise InvalidData("public topology", "left out: this study collected private neighbour lists", "one")
-        return sp.csr_array((study.nodes, study.nodes), dtype=np.float32)
+        return Graph(sp.csr_array((study.nodes, study.nodes), dtype=np.float32))
     if graph is None:
         raise InvalidData("public topology", "given: this study did not collect neighbour lists", "none")
     if graph.num_nodes != study.nodes:
         raise InvalidData("public topology", f"of the study's {study.nodes} nodes", graph.num_nodes)
-    return graph.adjacency
+    return graph
 
 
 def _public_labels(study: Study, labels: NDArray[np.int64] | None, nothing: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -115,14 +135,30 @@ def _public_labels(study: Study, labels: NDArray[np.int64] | None, nothing: NDAr
     return labels.copy()
 
 
-def _split(labelled: NDArray[np.int64], nodes: int, validation_share: float, seed: int | None) -> Split:
+def split_labelled(
+    labelled: NDArray[np.int64],
+    nodes: int,
+    validation_share: float = 0.25,
+    *,
+    seed: int | None = None,
+    kept: NDArray[np.int64] | None = None,
+) -> Split:
+    """Split the nodes whose class is seen into training and validation nodes at random.
+
+    Args:
+        labelled: Their ids.
+        nodes: The number of all nodes.
+        validation_share: The share that is held out.
+        seed: The seed of the draw.
+        kept: Those that are never held out, such as a panel, whose classes are not randomised as others' are.
+    """
     if not 0 < validation_share < 1:
         raise InvalidParameter("validation_share", "training", "above 0 and below 1", validation_share)
     if len(labelled) < 2:
         raise InvalidData("labelled nodes", "at least one for training and one for validation", len(labelled))
-    held = min(max(1, round(validation_share * len(labelled))), len(labelled) - 1)
-    order = np.random.default_rng(seed).permutation(labelled)
+    order = np.random.default_rng(seed).permutation(labelled if kept is None else np.setdiff1d(labelled, kept))
+    held = min(max(1, round(validation_share * len(order))), len(order), len(labelled) - 1)
     masks = [np.zeros(nodes, dtype=np.bool_) for _ in range(3)]
+    masks[0][labelled], masks[0][order[:held]] = True, False
     masks[1][order[:held]] = True
-    masks[0][order[held:]] = True
     return Split(*masks)

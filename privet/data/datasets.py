@@ -10,7 +10,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
@@ -180,7 +180,7 @@ def _checked_against(name: str, facts: Facts, graph: Graph) -> Graph:
     if graph.schema is None or found != (facts.nodes, facts.edges, facts.features):
         expected = f"of {facts.nodes} nodes, {facts.edges} edges and {facts.features} features"
         raise InvalidData(f"dataset '{name}'", expected, f"{found[0]}, {found[1]} and {found[2]}")
-    declared = Schema(graph.schema.features, facts.classes, graph.schema.private_edges)
+    declared = replace(graph.schema, classes=facts.classes, class_names=None)
     labels = graph.labels
     if labels is not None and labels.min() == 1 and labels.max() == facts.classes:
         labels = labels - 1  # some files count classes from 1

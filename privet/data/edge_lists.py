@@ -1,14 +1,15 @@
 """Edge lists and whole graphs as CSV or Parquet.
 
 A directory holds ``edges`` (columns source, target), ``nodes`` (node, optionally label, then one column for each
-feature in the schema's order), each as ``.csv`` or ``.parquet``, and ``schema.json``. An undirected edge is
-listed once. Weights and splits have no place in it.
+feature in the schema's order), each as ``.csv`` or ``.parquet``, and ``schema.json``. Names may stand for codes where
+the schema gives them. An undirected edge is listed once. Weights and splits have no place in it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Literal
 
@@ -97,8 +98,8 @@ def read_directory(
         self_loops=self_loops,
         duplicates=duplicates,
         schema=schema,
-        features=_read_features(nodes, names, nodes_path)[order] if names else None,
-        labels=_read_labels(nodes, nodes_path)[order] if "label" in nodes.column_names else None,
+        features=_read_features(nodes, names, schema, nodes_path)[order] if names else None,
+        labels=_read_labels(nodes, schema, nodes_path)[order] if "label" in nodes.column_names else None,
     )
 
 
@@ -223,10 +224,30 @@ def _integers(column: Any, name: str, path: Path) -> NDArray[np.int64]:
     return values
 
 
-def _read_labels(nodes: Any, path: Path) -> NDArray[np.int64]:
+def _coded(column: Any, names: Sequence[str] | None, name: str, path: Path) -> Any:
+    """Replace names by codes; a text that is no name is told by its row, and an empty one stays empty."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    # Where a category is called "1" or "2020" a number in the file is its name, or a file could be read in two ways.
+    numeric = any(each.replace(".", "", 1).lstrip("-").isdigit() for each in names or ())
+    if names is None or not (pa.types.is_string(column.type) or numeric):
+        return column
+    texts = column.cast(pa.string())
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    places = pc.index_in(texts, pa.array(names), skip_nulls=True)
+    unknown = places.is_null().to_numpy() & texts.is_valid().to_numpy()
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        found = f"{texts[row].as_py()} in row {row}"
+        raise InvalidData(f"column {name!r} of '{path.name}'", f"one of {', '.join(names)}", found)
+    return places
+
+
+def _read_labels(nodes: Any, schema: Schema, path: Path) -> NDArray[np.int64]:
     import pyarrow as pa
 
-    column = nodes["label"]
+    column = _coded(nodes["label"], schema.class_names, "label", path)
     if pa.types.is_null(column.type):
         return np.full(len(column), -1, np.int64)
     if pa.types.is_integer(column.type):
@@ -234,11 +255,13 @@ def _read_labels(nodes: Any, path: Path) -> NDArray[np.int64]:
     return _integers(column, "label", path)
 
 
-def _read_features(nodes: Any, names: list[str], path: Path) -> Features:
+def _read_features(nodes: Any, names: list[str], schema: Schema, path: Path) -> Features:
     """Read column by column into CSC, which costs only the entries that are not zero."""
     rows, values, sizes = [], [], [0]
-    for name in names:
-        column = _numbers(nodes[name], name, path)
+    domains = chain(schema.features, repeat(None))  # a wrong number of columns is found by the graph
+    for name, domain in zip(names, domains, strict=False):
+        codes = _coded(nodes[name], getattr(domain, "names", None), name, path)
+        column = _numbers(codes, name, path)
         kept = np.flatnonzero(column).astype(np.int32)
         rows.append(kept)
         values.append(column[kept])

@@ -206,6 +206,18 @@ class Graph:
             adjacency.eliminate_zeros()
         return cls(adjacency, directed, **node_data)
 
+    @classmethod
+    def from_operator(cls, adjacency: Any, *, directed: bool = False, **node_data: Any) -> Graph:
+        """Make a graph whose adjacency lies elsewhere, such as in a partitioned store, and can only be multiplied with.
+
+        Args:
+            adjacency: Anything with ``shape``, ``nnz``, ``diagonal()``, ``sum(axis=1)`` and ``@``, checked where it was
+                made: :class:`privet.graph.distributed.ClusterAdjacency`.
+            directed: True if an edge need not have its mirror image.
+            **node_data: The fields features, labels, split and schema.
+        """
+        return cls._trusted(adjacency, directed).replace(**node_data)
+
     def to_scipy(self) -> sp.csr_array:
         """Return a copy of the adjacency."""
         return self.adjacency.copy()

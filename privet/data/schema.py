@@ -53,14 +53,34 @@ class Categories:
 
     Attributes:
         count: The number of categories, coded 0 .. count - 1.
+        names: The name of each category, in the order of the codes (default None: categories have codes only).
+
+    >>> Categories.of(["no", "yes"]).code("yes")
+    1
     """
 
     count: int
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if not _is_integer(self.count) or self.count < 2:
             raise InvalidParameter("count", "Categories", "an integer of at least 2", self.count)
         object.__setattr__(self, "count", int(self.count))
+        object.__setattr__(self, "names", _checked_names(self.names, self.count, "names", "Categories"))
+
+    @classmethod
+    def of(cls, categories: int | Sequence[str]) -> Categories:
+        """Declare categories by their number, or by their names."""
+        return cls(*_counted(categories))
+
+    def code(self, answer: Any, what: str = "category") -> Any:
+        """Return the code of a category's name; whatever is not a text is returned as it is.
+
+        Args:
+            answer: The name.
+            what: The subject of the error about a name that there is not.
+        """
+        return _code(answer, self.names, what)
 
 
 Feature = Interval | Categories
@@ -74,6 +94,7 @@ class Schema:
         features: Each feature's domain, an :class:`Interval` or :class:`Categories`.
         classes: The number of classes; 0 if there are no labels.
         private_edges: True if the server does not know the edges.
+        class_names: The name of each class (default None: classes have numbers only).
 
     >>> schema = Schema.numeric(3, low=0.0, high=1.0, classes=2)
     >>> schema
@@ -85,6 +106,7 @@ class Schema:
     features: tuple[Feature, ...]
     classes: int = 0
     private_edges: bool = False
+    class_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
@@ -95,6 +117,8 @@ class Schema:
             raise InvalidParameter("classes", "Schema", "0 (no labels) or an integer of at least 2", self.classes)
         if not isinstance(self.private_edges, bool):
             raise InvalidParameter("private_edges", "Schema", "true or false", self.private_edges)
+        names = _checked_names(self.class_names, self.classes, "class_names", "Schema")
+        object.__setattr__(self, "class_names", names)
 
     def __repr__(self) -> str:
         """Show runs of equal features once, the first three of them, on one line."""
@@ -107,7 +131,13 @@ class Schema:
 
     @classmethod
     def numeric(
-        cls, dimension: int, low: ArrayLike, high: ArrayLike, *, classes: int = 0, private_edges: bool = False
+        cls,
+        dimension: int,
+        low: ArrayLike,
+        high: ArrayLike,
+        *,
+        classes: int | Sequence[str] = 0,
+        private_edges: bool = False,
     ) -> Schema:
         """Declare features that are numbers.
 
@@ -115,7 +145,7 @@ class Schema:
             dimension: The number of features.
             low: The smallest value of all features, or of each.
             high: The largest value of all features, or of each.
-            classes: The number of classes; 0 if there are no labels.
+            classes: The number of classes, or their names; 0 if there are no labels.
             private_edges: True if the server does not know the edges.
         """
         try:
@@ -125,18 +155,26 @@ class Schema:
             shapes = f"shapes {np.shape(low)} and {np.shape(high)}"
             raise InvalidParameter("low, high", "Schema.numeric", f"a number or {dimension} numbers", shapes) from None
         pairs = zip(lows.tolist(), highs.tolist(), strict=True)
-        return cls(tuple(Interval(a, b) for a, b in pairs), classes, private_edges)
+        number, names = _counted(classes)
+        return cls(tuple(Interval(a, b) for a, b in pairs), number, private_edges, names)
 
     @classmethod
-    def categorical(cls, counts: Iterable[int], *, classes: int = 0, private_edges: bool = False) -> Schema:
+    def categorical(
+        cls,
+        counts: Iterable[int | Sequence[str]],
+        *,
+        classes: int | Sequence[str] = 0,
+        private_edges: bool = False,
+    ) -> Schema:
         """Declare features that are categories.
 
         Args:
-            counts: Each feature's number of categories.
-            classes: The number of classes; 0 if there are no labels.
+            counts: Each feature's number of categories, or their names.
+            classes: The number of classes, or their names; 0 if there are no labels.
             private_edges: True if the server does not know the edges.
         """
-        return cls(tuple(Categories(count) for count in counts), classes, private_edges)
+        number, names = _counted(classes)
+        return cls(tuple(Categories.of(each) for each in counts), number, private_edges, names)
 
     @property
     def dimension(self) -> int:
@@ -161,13 +199,22 @@ class Schema:
                 raise InvalidData(f"feature {column} of the schema", "categorical", feature)
         return tuple(f.count for f in self.features if isinstance(f, Categories))
 
+    def class_code(self, answer: Any, what: str = "class") -> Any:
+        """Return the number of a class's name; whatever is not a text is returned as it is.
+
+        Args:
+            answer: The name.
+            what: The subject of the error about a name that there is not.
+        """
+        return _code(answer, self.class_names, what)
+
     def to_json(self) -> str:
         """Write canonical JSON: keys are sorted, and equal neighbours written once with their number."""
         runs = [(feature, len(list(run))) for feature, run in groupby(self.features)]
         document = {
             "version": FORMAT_VERSION,
             "features": [_encode(feature, repeat) for feature, repeat in runs],
-            "classes": self.classes,
+            "classes": self.classes if self.class_names is None else self.class_names,
             "private_edges": self.private_edges,
         }
         return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -194,7 +241,32 @@ class Schema:
         features: list[Feature] = []
         for entry in document["features"]:
             features += _decode(entry, _MAX_FEATURES - len(features))
-        return cls(tuple(features), document["classes"], document["private_edges"])
+        classes, names = _counted(document["classes"])
+        return cls(tuple(features), classes, document["private_edges"], names)
+
+
+def _counted(value: int | Sequence[str]) -> tuple[int, tuple[str, ...] | None]:
+    """Split a number, or names that are counted, into both."""
+    return (len(value), tuple(value)) if isinstance(value, list | tuple) else (value, None)  # type: ignore[return-value]
+
+
+def _checked_names(names: Sequence[str] | None, count: int, parameter: str, owner: str) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    texts = all(isinstance(name, str) and name.strip() and name.isprintable() for name in names)
+    if isinstance(names, str) or len(names) != count or not texts or len(set(names)) < count:
+        expected = f"{count} different texts of printable characters"
+        raise InvalidParameter(parameter, owner, expected, names if texts else "others")
+    return tuple(names)
+
+
+def _code(answer: Any, names: tuple[str, ...] | None, what: str) -> Any:
+    if not isinstance(answer, str):
+        return answer
+    if names is None or answer not in names:
+        expected = "a number, since the schema gives no names" if names is None else f"one of {', '.join(names)}"
+        raise InvalidData(what, expected, "another text")  # which is private, and errors are logged
+    return names.index(answer)
 
 
 def _described(feature: Feature, repeat: int) -> str:
@@ -207,7 +279,7 @@ def _described(feature: Feature, repeat: int) -> str:
 def _encode(feature: Feature, repeat: int) -> dict[str, Any]:
     if isinstance(feature, Interval):
         return {"interval": [feature.low, feature.high], "repeat": repeat}
-    return {"categories": feature.count, "repeat": repeat}
+    return {"categories": feature.count if feature.names is None else feature.names, "repeat": repeat}
 
 
 _MAX_FEATURES = 10_000_000
@@ -220,7 +292,7 @@ def _decode(entry: object, most: int) -> Sequence[Feature]:
     if not _is_integer(repeat) or not 1 <= repeat <= most:
         raise InvalidData("schema feature's repeat", f"at least 1, and {_MAX_FEATURES} features in all", repeat)
     if "categories" in entry:
-        return [Categories(entry["categories"])] * int(repeat)
+        return [Categories.of(entry["categories"])] * int(repeat)
     bounds = entry["interval"]
     if not isinstance(bounds, list) or len(bounds) != 2 or not all(_is_number(bound) for bound in bounds):
         raise InvalidData("schema feature's interval", "two numbers", bounds)

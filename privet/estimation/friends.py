@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
 from privet.errors import InvalidData
+from privet.estimation.count_certificate import Counted
 from privet.estimation.homophily import Homophily
+from privet.estimation.resistant import MANY_FRIENDS
 from privet.estimation.shared_weights import SharedWeights
 from privet.mechanisms import Counts
 from privet.release.asks.friends import Friends, check_rounds
@@ -36,11 +38,13 @@ class FriendPosterior:
         homophily: The fitted model of the counts.
         facts: ``calibrators`` (people of known class who answered), ``weight_prior``, ``weight_counts``,
             ``weight_symbols`` (the shared weights) and ``friends_within`` (the share of friends of the own class).
+        counted: The counts as they were weighed, for a certificate.
     """
 
     probabilities: Array
     homophily: Homophily
     facts: dict[str, float]
+    counted: Counted
 
 
 def friend_posterior(
@@ -54,6 +58,7 @@ def friend_posterior(
     prior: Array | None = None,
     label_transition: Array | None = None,
     seed: int = 0,
+    trimmed: bool = False,
 ) -> FriendPosterior:
     """Estimate everybody's class from the answers to the friend question.
 
@@ -73,6 +78,8 @@ def friend_posterior(
             person's own label (default: the shares of the classes).
         label_transition: T[i, j] = Pr[label j | class i] if labels are randomised reports (default: they are true).
         seed: The seed of the folds and of the people from whom homophily is estimated.
+        trimmed: True to learn what counts tell without people who count more than four times as many friends as the
+            median of their rank. Everybody's class is estimated all the same.
     """
     known = np.asarray(table if labels is None else labels)
     classes = mechanism.classes
@@ -90,6 +97,8 @@ def friend_posterior(
     exposure = _exposure(facts, table, ranks, levels)
     noise = mechanism.likelihood_table()
     order = np.random.default_rng(seed).permutation(len(users))
+    if trimmed:
+        order = order[_ordinary(symbols, groups)[order]]
     some = order[:_FITTED]
     model = Homophily.fit(symbols[some], groups[some], exposure, noise, facts.log_posterior(users[some]))
 
@@ -110,7 +119,18 @@ def friend_posterior(
     within = shares @ (np.diag(model.rates) / model.rates.sum(axis=1))
     found = dict(zip(("weight_prior", "weight_counts", "weight_symbols"), weights.weights.tolist(), strict=True))
     found |= {"calibrators": float(len(calibrating)), "friends_within": float(within)}
-    return FriendPosterior(probabilities, model, found)
+    counted = Counted.of(users, symbols, groups, exposure, noise, model, weights.weights)
+    return FriendPosterior(probabilities, model, found, counted)
+
+
+def _ordinary(symbols: NDArray[np.integer[Any]], groups: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Tell who does not count many times as many friends as the median person of their group."""
+    totals = symbols.sum(axis=1, dtype=np.int64)
+    kept = np.zeros(len(totals), dtype=np.bool_)
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        kept[rows] = totals[rows] <= MANY_FRIENDS * max(1.0, float(np.median(totals[rows])))
+    return kept
 
 
 def second_round(first: Friends, probabilities: Array, *, levels: int = 4) -> Friends:

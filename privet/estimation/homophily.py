@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-__all__ = ["Homophily"]
+__all__ = ["Homophily", "count_tables"]
 
 Array = NDArray[np.float64]
 
@@ -105,6 +105,17 @@ class Homophily:
             keys = groups[block, None] * len(noise) + symbols[block]
             result[block] = logsumexp(tables.log_likelihood(keys) + np.log(self.sociability)[:, None], axis=1)
         return result
+
+
+def count_tables(rates: Array, exposure: Array, noise: Array) -> Array:
+    """Return log P(v_k | g, y) for each report v_k of each group, classes k x (groups reports) x sociability x classes.
+
+    Args:
+        rates: The rates of a model.
+        exposure: As for :meth:`Homophily.fit`.
+        noise: As there.
+    """
+    return _Tables.of(rates, exposure, noise).chances
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["SOURCES", "class_mixing", "neighbour_evidence"]
+from privet.estimation.resistant import bounded_influence, trimmed_means
+
+__all__ = ["SOURCES", "answer_factors", "class_mixing", "neighbour_evidence", "told_of_neighbours"]
 
 Matrix = NDArray[np.float32]
 
@@ -17,7 +19,14 @@ SOURCES = ("neighbours", "unlabelled_neighbours", "many_neighbours", "similar_ne
 """The names of the sources, in order."""
 
 
-def neighbour_evidence(adjacency: sp.csr_array, own: Matrix, labels: NDArray[np.integer[Any]]) -> Iterator[Matrix]:
+def neighbour_evidence(
+    adjacency: sp.csr_array,
+    own: Matrix,
+    labels: NDArray[np.integer[Any]],
+    *,
+    trimmed: bool = False,
+    bounded: bool = False,
+) -> Iterator[Matrix]:
     """Yield four sources of evidence, each people x classes and linear in what neighbours' answers tell.
 
     An answer that tells P(V | y) of its owner tells log sum_y M[c, y] P(V | y) of a neighbour's class c, where M is the
@@ -29,14 +38,27 @@ def neighbour_evidence(adjacency: sp.csr_array, own: Matrix, labels: NDArray[np.
         adjacency: The public adjacency matrix.
         own: Each person's centred log-likelihoods; 0 for people who did not answer.
         labels: The visible label of each person, -1 where there is none.
+        trimmed: True to leave out the neighbours who say least and most for a class (:mod:`.resistant`).
+        bounded: True to bound how much one person's answer counts over all neighbours.
     """
     mixing = class_mixing(adjacency, labels, own.shape[1]).astype(np.float32)
-    told = np.exp(own) @ mixing.T
-    np.log(np.maximum(told, 1e-12, out=told), out=told)
-    told -= told.mean(axis=1, keepdims=True)
+    told = told_of_neighbours(own, mixing)
     degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float32).reshape(-1, 1)
-    yield (adjacency @ told) / np.maximum(degrees, 1)
     unlabelled = (labels < 0).astype(np.float32)[:, None]
+    if bounded:
+        factors = answer_factors(adjacency)[:, None]
+        told, own = told * factors, own * factors
+    if trimmed:
+        yield trimmed_means(adjacency, told)
+        open_ = sp.csr_array(adjacency @ sp.diags_array(unlabelled[:, 0]))
+        open_.eliminate_zeros()
+        among = np.diff(open_.indptr).astype(np.float32)[:, None]
+        near = trimmed_means(open_, told)
+        yield near
+        yield near * among / np.sqrt(degrees + 1)
+        yield trimmed_means(open_, own)
+        return
+    yield (adjacency @ told) / np.maximum(degrees, 1)
     among = np.maximum(adjacency @ unlabelled, 1)
     told *= unlabelled
     near = adjacency @ told
@@ -45,6 +67,26 @@ def neighbour_evidence(adjacency: sp.csr_array, own: Matrix, labels: NDArray[np.
     yield near / np.sqrt(degrees + 1)
     del near
     yield (adjacency @ (own * unlabelled)) / among
+
+
+def told_of_neighbours(own: Matrix, mixing: Matrix) -> Matrix:
+    """Return log sum_y M[c, y] P(V | y), centred: what a person's answer tells of a neighbour's class.
+
+    Args:
+        own: Centred log-likelihoods of the person's own class, any number of rows.
+        mixing: M, as :func:`class_mixing` returns it.
+    """
+    told = np.exp(own) @ mixing.T
+    np.log(np.maximum(told, 1e-12, out=told), out=told)
+    told -= told.mean(axis=-1, keepdims=True)
+    return np.asarray(told)
+
+
+def answer_factors(adjacency: sp.csr_array) -> Matrix:
+    """Return a factor for each person's answer, so that it counts for a bounded part of all means over neighbours."""
+    degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float32)
+    share = sp.csr_array(sp.diags_array(1 / np.maximum(degrees, 1)) @ adjacency)
+    return bounded_influence(share).astype(np.float32)
 
 
 def class_mixing(adjacency: sp.csr_array, labels: NDArray[np.integer[Any]], classes: int) -> NDArray[np.float64]:

@@ -9,7 +9,9 @@ labelled people are told almost as much as others, and what holds of their prior
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,27 +22,30 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from privet.errors import InvalidData
+from privet.estimation.fold_networks import FoldInputs, FoldNetworks
 from privet.estimation.shared_weights import SharedWeights
+from privet.graph import Filter, Operator
 from privet.graph.coordinates import random_coordinates, spectral_coordinates, standardised
+from privet.graph.topology import Elsewhere, Multiplies, digest_of, mean_of
 
 __all__ = ["calibrated", "neighbour_prior", "structural_prior"]
 
 Array = NDArray[np.float64]
+Columns = NDArray[np.float32]
 
 FOLDS = 5
 PARTS = 20  # parts of which a person's own is left out; each fold holds several
 LARGE = 2_000_000  # people from whom on a prior of few columns is used
 _SPREADS = ((0.8, 12), (0.95, 30))  # share that goes on in a hop, hops
-_HIDDEN, _DROPOUT, _INPUT_DROPOUT = 64, 0.5, 0.2
-_PASSES, _BATCHES, _SMALLEST_BATCH, _LARGEST_BATCH = 36, 8, 256, 1024
-_RATE, _DECAY = 0.01, 1e-3
 _REMEMBERED = 3
 _RECENT: dict[tuple[str, int], Array] = {}  # a run and its controls ask for the same prior
+_COORDINATES: dict[str, tuple[NDArray[np.float32], ...]] = {}  # those of the last graph: seeds share them
+_SHARED_UP_TO = 200_000  # people up to whom coordinates are kept
 _TRAINED_ON = 50_000  # labelled people whose weights of a large graph are fitted on
 
 
 def structural_prior(
-    adjacency: sp.csr_array,
+    adjacency: sp.csr_array | Elsewhere,
     labels: NDArray[np.integer[Any]],
     classes: int,
     *,
@@ -54,7 +59,7 @@ def structural_prior(
     are averaged. The cost is linear in the edges. From 2,000,000 people on, :func:`neighbour_prior` is used instead.
 
     Args:
-        adjacency: The public symmetric adjacency matrix.
+        adjacency: The public symmetric adjacency, in memory or elsewhere (:mod:`privet.graph.topology`).
         labels: The label of each person, -1 where none is visible.
         classes: The number of classes.
         label_transition: T[i, j] = Pr[label j | class i] if labels are randomised reports (default: they are true).
@@ -64,7 +69,7 @@ def structural_prior(
     if adjacency.shape[0] >= LARGE:
         return neighbour_prior(adjacency, labels, classes, label_transition=label_transition, seed=seed)
     transition = np.eye(classes) if label_transition is None else np.asarray(label_transition)
-    key = _digest(adjacency.indptr, adjacency.indices, labels, transition)
+    key = digest_of(adjacency) + _digest(labels, transition)
     if seed is None or (key, seed) not in _RECENT:
         found = _new_prior(adjacency, labels, known, transition, seed)
         if seed is None:
@@ -83,22 +88,53 @@ def _digest(*arrays: NDArray[Any]) -> str:
 
 
 def _new_prior(
-    adjacency: sp.csr_array, labels: NDArray[Any], known: NDArray[np.int64], transition: Array, seed: int | None
+    adjacency: sp.csr_array | Elsewhere,
+    labels: NDArray[Any],
+    known: NDArray[np.int64],
+    transition: Array,
+    seed: int | None,
 ) -> Array:
     classes = len(transition)
     rng = np.random.default_rng(seed)
     part = np.full(len(labels), -1)
     part[rng.permutation(known)] = np.arange(len(known)) % PARTS
+    if not adjacency.nnz:
+        return _shares_of_others(labels, part, transition)
     around = _LabelsAround.of(adjacency, labels, part, classes)
+    heard = transition.T[np.maximum(labels, 0)].astype(np.float32)
+    found = _cross_fitted(_coordinates(adjacency), around, heard, rng)
+    return np.asarray(np.log(np.maximum(found, 1e-12)))
+
+
+def _shares_of_others(labels: NDArray[Any], part: NDArray[np.int64], transition: Array) -> Array:
+    """Return the log-shares of classes, which is all that labels tell where nobody knows anybody.
+
+    A labelled person is told the shares among the people of the other folds.
+    """
+    fold = np.where(part < 0, FOLDS, part % FOLDS)
+    result = np.empty((len(labels), len(transition)))
+    for number in range(FOLDS + 1):
+        counts = np.bincount(labels[(fold != number) & (part >= 0)], minlength=len(transition)) + 1.0
+        shares = np.maximum(np.linalg.solve(transition.T, counts / counts.sum()), 1e-3)
+        result[fold == number] = np.log(shares / shares.sum())
+    return result
+
+
+def _coordinates(adjacency: sp.csr_array | Elsewhere) -> tuple[NDArray[np.float32], ...]:
+    """Return spectral and propagated random coordinates with degrees, which depend on the graph alone."""
+    key = digest_of(adjacency)
+    if key in _COORDINATES:
+        return _COORDINATES[key]
     degrees = np.log1p(adjacency.sum(axis=1))[:, None]
-    mean = _mean_operator(adjacency)
+    mean = mean_of(adjacency)
     sizes = standardised(np.concatenate([degrees, mean @ degrees, mean @ (mean @ degrees)], axis=1))
     raw = spectral_coordinates(adjacency)
     spectral = np.concatenate([raw, spectral_coordinates(adjacency, normalised=True), sizes], axis=1)
     propagated = np.concatenate([raw[:, -32:], random_coordinates(adjacency), sizes], axis=1)
-    heard = transition.T[np.maximum(labels, 0)].astype(np.float32)
-    found = [_cross_fitted(each, around, heard, rng) for each in (spectral, propagated)]
-    return np.asarray(np.log(np.maximum((found[0] + found[1]) / 2, 1e-12)))
+    _COORDINATES.clear()
+    if adjacency.shape[0] <= _SHARED_UP_TO:
+        _COORDINATES[key] = spectral, propagated
+    return spectral, propagated
 
 
 def calibrated(log_prior: Array, labels: NDArray[np.integer[Any]], label_transition: Array | None = None) -> Array:
@@ -124,7 +160,7 @@ def calibrated(log_prior: Array, labels: NDArray[np.integer[Any]], label_transit
 
 
 def neighbour_prior(
-    adjacency: sp.csr_array,
+    adjacency: sp.csr_array | Elsewhere,
     labels: NDArray[np.integer[Any]],
     classes: int,
     *,
@@ -144,7 +180,7 @@ def neighbour_prior(
         seed: The seed of the people whom weights are fitted on.
     """
     known = _check_labels(adjacency, labels, classes)
-    mean = _mean_operator(adjacency)
+    mean = mean_of(adjacency)
     rows = np.zeros((len(labels), classes), dtype=np.float32)
     rows[known, labels[known]] = 1
     one = mean @ rows
@@ -177,19 +213,21 @@ class _LabelsAround:
     part: NDArray[np.int64]
 
     @classmethod
-    def of(cls, adjacency: sp.csr_array, labels: NDArray[Any], part: NDArray[np.int64], classes: int) -> _LabelsAround:
+    def of(
+        cls, adjacency: sp.csr_array | Elsewhere, labels: NDArray[Any], part: NDArray[np.int64], classes: int
+    ) -> _LabelsAround:
         nodes, known = len(labels), np.flatnonzero(labels >= 0)
         start = np.zeros((nodes, PARTS * classes), dtype=np.float32)
         start[known, part[known] * classes + labels[known]] = 1
-        mean = _mean_operator(adjacency)
-        one = mean @ start
-        reached = [one, mean @ one]
-        for onward, hops in _SPREADS:
-            spread = start
-            for _ in range(hops):
-                spread = onward * (mean @ spread) + (1 - onward) * start
-            reached.append(spread - (1 - onward) * start)
-        return cls(np.stack(reached).reshape(len(reached), nodes, PARTS, classes), part)
+        spread = _spreading(adjacency)
+        reached = np.empty((2 + len(_SPREADS), nodes, PARTS * classes), dtype=np.float32)
+        reached[0] = spread(start, (0.0, 1.0))
+        reached[1] = spread(reached[0], (0.0, 1.0))
+        for place, (onward, hops) in enumerate(_SPREADS, start=2):
+            # (1 - a) sum_{l < hops} a^l M^l Y + a^hops M^hops Y, without the labels of hop 0
+            weights = [0.0, *((1 - onward) * onward**hop for hop in range(1, hops)), onward**hops]
+            reached[place] = spread(start, tuple(weights))
+        return cls(reached.reshape(len(reached), nodes, PARTS, classes), part)
 
     def inputs(self, without: int | None) -> NDArray[np.float32]:
         """Return log-shares of classes and log-weights of labels for each distance.
@@ -208,80 +246,55 @@ class _LabelsAround:
 
 
 def _cross_fitted(
-    coordinates: NDArray[np.float32],
+    coordinates: tuple[NDArray[np.float32], ...],
     around: _LabelsAround,
     heard: NDArray[np.float32],
     rng: np.random.Generator,
 ) -> Array:
-    """Return probabilities: each fold's from the model that it had no part in, all others' averaged over models."""
+    """Return probabilities, averaged over the kinds of coordinates.
+
+    Each fold's are from the networks that it had no part in, all others' are averaged over the networks.
+    """
     fold = np.where(around.part < 0, -1, around.part % FOLDS)
     others = np.flatnonzero(fold < 0)
-    result = np.zeros(heard.shape)
+    seen = [np.flatnonzero((fold >= 0) & (fold != number)) for number in range(FOLDS)]
+    near = [around.inputs(number) for number in range(FOLDS)]
     complete = around.inputs(None)
-    for number in range(FOLDS):
-        inputs = around.inputs(number)
-        seen, left_out = np.flatnonzero((fold >= 0) & (fold != number)), np.flatnonzero(fold == number)
-        centre, scale = inputs[seen].mean(axis=0), np.maximum(inputs[seen].std(axis=0), 1e-6)
-
-        def rows(nodes: NDArray[np.int64], near: NDArray[np.float32], c: Any = centre, s: Any = scale) -> torch.Tensor:
-            return torch.from_numpy(np.concatenate([coordinates[nodes], (near[nodes] - c) / s], axis=1))
-
-        asked = rows(np.concatenate([left_out, others]), complete)
-        found = _network(rows(seen, inputs), torch.from_numpy(heard[seen]), asked, int(rng.integers(1 << 31)))
-        result[left_out] = found[: len(left_out)]
-        result[others] += found[len(left_out) :] / FOLDS
+    moments = [
+        (rows[nodes].mean(axis=0), np.maximum(rows[nodes].std(axis=0), 1e-6))
+        for rows, nodes in zip(near, seen, strict=True)
+    ]
+    learned = torch.from_numpy(np.stack([(rows - c) / s for rows, (c, s) in zip(near, moments, strict=True)]))
+    del near
+    result = np.zeros(heard.shape)
+    for kind in coordinates:
+        shared = torch.from_numpy(kind)
+        networks = FoldNetworks(FoldInputs(shared, learned), torch.from_numpy(heard), seen, int(rng.integers(1 << 31)))
+        for number, (centre, scale) in enumerate(moments):
+            left_out = np.flatnonzero(fold == number)
+            for people, share in ((left_out, 1.0), (others, 1 / FOLDS)):
+                told = torch.from_numpy((complete[people] - centre) / scale)
+                rows = torch.cat([shared[torch.from_numpy(people)], told], dim=1)
+                result[people] += networks.probabilities(number, rows) * share / len(coordinates)
     return result
 
 
-class _Dropout(torch.nn.Module):
-    """Dropout from random bytes, which cost a tenth of torch's coins; shares are multiples of 1/256."""
-
-    def __init__(self, share: float, rng: np.random.Generator) -> None:
-        super().__init__()
-        self.dropped, self.rng = round(256 * share), rng
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if not self.training:
-            return x
-        coins = np.frombuffer(self.rng.bytes(x.numel()), dtype=np.uint8) >= self.dropped
-        return x * torch.from_numpy(coins).view(x.shape) * (256 / (256 - self.dropped))
+def _spreading(adjacency: sp.csr_array | Elsewhere) -> Callable[[Columns, tuple[float, ...]], Columns]:
+    """Return what computes sum_l weights[l] M^l Y with the mean M over neighbours, wherever the topology is."""
+    mean = mean_of(adjacency)
+    if isinstance(adjacency, Elsewhere):
+        return partial(_horner, mean)
+    operator = Operator.from_scipy(mean)
+    return lambda y, weights: (Filter(operator, weights) @ torch.from_numpy(y)).numpy()
 
 
-def _network(inputs: torch.Tensor, heard: torch.Tensor, asked: torch.Tensor, seed: int) -> Array:
-    """Train a network of one hidden layer on what was heard of some people, and return the probabilities of others."""
-    rng = np.random.default_rng(seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        network = torch.nn.Sequential(
-            _Dropout(_INPUT_DROPOUT, rng),
-            torch.nn.Linear(inputs.shape[1], _HIDDEN),
-            torch.nn.BatchNorm1d(_HIDDEN),
-            torch.nn.ReLU(),
-            _Dropout(_DROPOUT, rng),
-            torch.nn.Linear(_HIDDEN, heard.shape[1]),
-        )
-        batches = min(_BATCHES, max(1, len(inputs) // _SMALLEST_BATCH))  # of equal size: a small one would spoil norms
-        optimizer = torch.optim.Adam(network.parameters(), lr=_RATE, weight_decay=_DECAY)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, _PASSES * batches)
-        told = heard.clamp_min(1e-12).log()
-        for _ in range(_PASSES):
-            order = torch.randperm(len(inputs))[: batches * _LARGEST_BATCH]
-            for batch in torch.tensor_split(order, batches):
-                optimizer.zero_grad()
-                joint = network(inputs[batch]).log_softmax(dim=1) + told[batch]
-                (-joint.logsumexp(dim=1).mean()).backward()
-                optimizer.step()
-                schedule.step()
-    network.eval()
-    with torch.no_grad():
-        return np.asarray(network(asked).softmax(dim=1).double().numpy())
-
-
-def _mean_operator(adjacency: sp.csr_array) -> sp.csr_array:
-    inverse = (1 / np.maximum(adjacency.sum(axis=1), 1)).astype(np.float32)
-    return sp.csr_array(
-        (np.repeat(inverse, np.diff(adjacency.indptr)), adjacency.indices, adjacency.indptr), shape=adjacency.shape
-    )
+def _horner(mean: Multiplies, y: Columns, weights: tuple[float, ...]) -> Columns:
+    result = np.float32(weights[-1]) * y
+    for weight in reversed(weights[:-1]):
+        result = mean @ result
+        if weight:
+            result += np.float32(weight) * y
+    return result
 
 
 def _log_shares(weights: NDArray[np.float32], shares: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -291,7 +304,7 @@ def _log_shares(weights: NDArray[np.float32], shares: NDArray[np.float32]) -> ND
     return np.asarray(np.log(weights + np.float32(1e-4), out=weights))
 
 
-def _check_labels(adjacency: sp.csr_array, labels: NDArray[Any], classes: int) -> NDArray[np.int64]:
+def _check_labels(adjacency: sp.csr_array | Elsewhere, labels: NDArray[Any], classes: int) -> NDArray[np.int64]:
     known = np.flatnonzero(labels >= 0)
     if len(labels) != adjacency.shape[0] or (len(known) and labels.max() >= classes):
         raise InvalidData("labels", f"one below {classes} or -1 for each of {adjacency.shape[0]} people", "others")

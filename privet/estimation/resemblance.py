@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 
 from privet.mechanisms import OfferedResponse
 
-__all__ = ["AnswerModel", "KnownAccuracy", "SeenScores", "best_offers", "evidence"]
+__all__ = ["AnswerModel", "KnownAccuracy", "SeenScores", "best_offers", "evidence", "possible_evidence"]
 
 Array = NDArray[np.float64]
 Offers = NDArray[np.integer[Any]]
@@ -157,6 +157,31 @@ def evidence(
         channel = np.log(_randomised(model.confusion(offered), mechanism))
         found[rows] = channel.T[positions[rows]]
     return found
+
+
+def possible_evidence(
+    model: AnswerModel, offers: Offers, mechanism: OfferedResponse
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return everything that people could answer, in the form of :func:`evidence`; saying nothing is 0.
+
+    Args:
+        model: As for :func:`evidence`.
+        offers: As for :func:`evidence`, for everybody; rows with fewer than two classes are people who are not asked.
+        mechanism: The randomiser.
+
+    Returns:
+        The kind of each person, -1 for people who are not asked, and the evidence of each answer by kind, kinds x
+        answers x classes; kinds with fewer answers are filled up with 0.
+    """
+    kinds = np.full(len(offers), -1, dtype=np.int64)
+    found: list[NDArray[np.float32]] = []
+    asked = np.flatnonzero((offers >= 0).sum(axis=1) > 1)
+    for offered, rows in _groups(offers[asked]):
+        said = np.zeros((offers.shape[1] + 1, model.classes), dtype=np.float32)
+        said[: len(offered)] = np.log(_randomised(model.confusion(offered), mechanism)).T
+        kinds[asked[rows]] = len(found)
+        found.append(said)
+    return kinds, np.stack(found) if found else np.zeros((0, 1, model.classes), dtype=np.float32)
 
 
 def _groups(offers: Offers) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:

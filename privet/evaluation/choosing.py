@@ -42,6 +42,11 @@ def _typed(field: Field[Any], value: Any, system: str) -> Any:
         if isinstance(value, str):
             raise InvalidParameter(field.name, system, "a number, or an object that Python code gives", value)
         return value
+    if "tuple" in str(field.type):
+        listed = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+        if not listed and not isinstance(value, str):
+            raise InvalidParameter(field.name, system, "words", value)
+        return tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
     numbers: dict[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "float": (int, float)}
     wanted = tuple(kind for part in allowed for kind in numbers.get(part, ())) or (str,)
     if isinstance(value, wanted) and ("bool" in allowed or not isinstance(value, bool)):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import resource
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,18 +12,17 @@ import numpy as np
 import privet
 from privet.data import Graph
 from privet.errors import InvalidData, InvalidParameter
-from privet.evaluation.cache import Store, canonical
+from privet.evaluation.cache import Store
 from privet.evaluation.ceiling import CEILING
+from privet.evaluation.measuring import OWN, Measuring, Task
 from privet.evaluation.metrics import METRICS, is_unbalanced
 from privet.evaluation.results import Figures, Result, SplitFacts
-from privet.evaluation.scoring import Scores, class_figures, scored, with_split
+from privet.evaluation.scoring import Scores, class_figures, with_split
 from privet.evaluation.verdict import needless, verdict
 from privet.systems import CentralSystem, LocalSystem
-from privet.systems.controls import Control, simulate
 
 __all__ = ["evaluate", "figures_needed", "fingerprint"]
 
-_OWN = Control("private", "", "", simulate)
 _CSR = ("indptr", "indices", "data")
 
 
@@ -38,6 +35,7 @@ def evaluate(
     split: tuple[float, float] | None = None,
     dataset: str = "graph",
     store: Store | None = None,
+    workers: int = 1,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Result:
     """Train a system and what it is compared with over several seeds, and compare them on the test nodes.
@@ -53,10 +51,12 @@ def evaluate(
         split: The shares of training and validation nodes of random splits, which then replace the graph's own.
         dataset: The data's name in the result.
         store: A store of finished figures; what it has is not measured again.
+        workers: The number of processes; figures do not depend on it. A script that asks for several must do so under
+            ``if __name__ == "__main__"``.
         progress: Called with a few words after each training.
 
     Returns:
-        The figures, the controls, the guarantee and a verdict. ``peak_rss_mb`` is the whole process's.
+        The figures, the controls, the guarantee and a verdict. ``peak_rss_mb`` is that of all processes together.
 
     >>> from privet.data import social_graph
     >>> from privet.systems import LPGNN
@@ -75,14 +75,14 @@ def evaluate(
     if not numbers:
         raise InvalidParameter("seeds", "evaluate", "at least 1", seeds)
     compared = (*system.controls(), CEILING) if controls else ()
-    found: dict[str, list[Scores]] = {each.key: [] for each in (_OWN, *compared)}
     mark = None if store is None else fingerprint(graph) + ("" if split is None else f" {split[0]:g} {split[1]:g}")
     splits = [with_split(system, graph, seed, parts=split) for seed in numbers]
-    for seed, view in zip(numbers, splits, strict=True):
-        for control in (_OWN, *compared):
-            found[control.key].append(_figure(control, system, view, seed, store, mark))
-            progress(f"{system.name} {control.short}".strip())
-    own = found.pop(_OWN.key)
+    measuring = Measuring(system, graph, split, mark)
+    names = {each.key: f"{system.name} {each.short}".strip() for each in (OWN, *compared)}
+    tasks = [Task(seed, key) for seed in numbers for key in names]
+    scores = measuring.figures(tasks, store, workers, lambda task: progress(names[task.control]))
+    found = {key: [scores[Task(seed, key)] for seed in numbers] for key in names}
+    own = found.pop(OWN.key)
     headline = _headline(splits)
     values = _percents(own, headline)
     figures = {c.key: Figures(_percents(found[c.key], headline), c.short, c.title, c.question) for c in compared}
@@ -107,7 +107,7 @@ def evaluate(
         verdict=" ".join(filter(None, sentences)),
         facts=system.figures(graph) | own[-1].facts,
         seconds=sum(one.seconds for scores in (own, *found.values()) for one in scores),
-        peak_rss_mb=_peak_rss_mb(),
+        peak_rss_mb=measuring.peak_rss_mb,
         version=privet.__version__,
     )
 
@@ -128,25 +128,6 @@ def fingerprint(graph: Graph) -> str:
     for part in parts:
         mark.update(np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
     return mark.hexdigest()[:32]
-
-
-def _figure(control: Control, system: Any, view: Graph, seed: int, store: Store | None, mark: str | None) -> Scores:
-    """One figure, from the store if it has it; controls that share a subject share their figures."""
-
-    def work() -> Scores:
-        return scored(lambda: control.trained(system, view, seed), view)
-
-    if store is None:
-        return work()
-    subject = control.subject(system)
-    key = {
-        "figure": control.key,
-        "system": subject.name,
-        "settings": canonical({**subject.settings(), "seed": seed}),
-        "graph": mark,
-        "version": privet.__version__,
-    }
-    return Scores.from_dict(store.compute(key, lambda: work().to_dict()))
 
 
 def _percents(scores: Sequence[Scores], metric: str) -> tuple[float, ...]:
@@ -171,8 +152,3 @@ def _split_facts(views: Sequence[Graph]) -> SplitFacts:
 def _task(system: Any) -> str:
     kind = "private topology" if getattr(system, "epsilon_edges", None) is not None else "public topology"
     return f"node classification, {kind if isinstance(system, LocalSystem) else 'central model'}"
-
-
-def _peak_rss_mb() -> float:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)

@@ -90,7 +90,11 @@ def scored(train: Callable[[], Fitted], graph: Graph) -> Scores:
     classes = fitted.probabilities.shape[1]
     recall, support = recalls(fitted.predict(), graph.labels, graph.split.test, classes)
     facts = {name: float(value) for name, value in fitted.facts.items() if isinstance(value, int | float)}
-    test = graph.split.test
+    test, certificate = graph.split.test, fitted.certificate
+    if certificate is not None:
+        found, labels = fitted.predict(), graph.labels
+        numbers = certificate.numbers()
+        facts |= {f"certified_accuracy_{k}": certificate.accuracy(found, labels, test, k) for k in numbers}
     metrics = classification_metrics(fitted.probabilities[test], graph.labels[test])
     return Scores(fitted.score(graph.labels, test), seconds, metrics, recall, support, facts)
 

@@ -27,6 +27,7 @@ def sweep(
     split: tuple[float, float] | None = None,
     dataset: str = "graph",
     store: Store | None = None,
+    workers: int = 1,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Sweep:
     """Measure a system and its controls at every budget; controls that do not depend on it are measured once.
@@ -42,6 +43,7 @@ def sweep(
         split: As for :func:`~privet.evaluation.evaluate.evaluate`.
         dataset: The data's name in the result.
         store: A store of finished figures, for a sweep that can be interrupted (default: in memory).
+        workers: As for :func:`~privet.evaluation.evaluate.evaluate`.
         progress: Called with a few words after each training.
     """
     chosen = sorted(set(epsilons))
@@ -53,10 +55,8 @@ def sweep(
     if name not in systems[0].settings():
         raise InvalidParameter("budget", f"a sweep of {systems[0].name}", "a setting of the system", name)
     kept = Store(None) if store is None else store
-    points = [
-        evaluate(one, graph, seeds, controls=controls, split=split, dataset=dataset, store=kept, progress=progress)
-        for one in systems
-    ]
+    shared: dict[str, Any] = {"controls": controls, "split": split, "dataset": dataset, "store": kept}
+    points = [evaluate(one, graph, seeds, **shared, workers=workers, progress=progress) for one in systems]
     return Sweep(name, tuple(points))
 
 

@@ -9,16 +9,29 @@ import torch
 
 from privet.data import Graph
 
-__all__ = ["threads_for"]
+__all__ = ["is_small", "threads_for"]
 
-_SMALL = 100_000  # entries of the adjacency matrix
+_SMALL = 2_000_000  # entries of the adjacency matrix
+
+
+def is_small(graph: Graph) -> bool:
+    """Tell whether a second thread would spend most of its time waiting on this graph.
+
+    Args:
+        graph: The graph.
+    """
+    return bool(graph.adjacency.nnz < _SMALL)
 
 
 @contextmanager
 def threads_for(graph: Graph) -> Iterator[None]:
-    """Use one thread within the block if the graph is small: a second one would spend most of its time waiting."""
+    """Use one thread within the block if the graph is small. Results then do not depend on the number of cores.
+
+    Args:
+        graph: The graph.
+    """
     before = torch.get_num_threads()
-    torch.set_num_threads(1 if graph.adjacency.nnz < _SMALL else before)
+    torch.set_num_threads(1 if is_small(graph) else before)
     try:
         yield
     finally:

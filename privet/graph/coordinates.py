@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import operator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from privet.graph.topology import Elsewhere, symmetric_of
 
 __all__ = ["random_coordinates", "spectral_coordinates", "standardised"]
 
@@ -17,26 +21,29 @@ _DENSE = 256  # up to this many nodes the whole spectrum is cheaper than the sea
 _TOLERANCE = 1e-3
 
 
-def spectral_coordinates(adjacency: sp.csr_array, width: int = 64, *, normalised: bool = False) -> Matrix:
+def spectral_coordinates(adjacency: sp.csr_array | Elsewhere, width: int = 64, *, normalised: bool = False) -> Matrix:
     """Return leading eigenvectors of the adjacency as columns of mean 0 and deviation 1, N x width at most.
 
     The adjacency itself shows groups around people with many links, of positive and of negative eigenvalues; divided
     by the roots of both degrees it shows groups whatever their size, of positive eigenvalues.
 
     Args:
-        adjacency: The symmetric adjacency matrix.
+        adjacency: The symmetric adjacency, in memory or elsewhere.
         width: The number of eigenvectors; fewer where the graph is smaller.
         normalised: True to divide each entry by the roots of its two degrees.
     """
-    matrix, nodes = adjacency.astype(np.float64), adjacency.shape[0]
+    nodes = adjacency.shape[0]
     width = min(width, nodes - 2)
-    if width < 1 or not matrix.nnz:
+    if width < 1 or not adjacency.nnz:
         return np.zeros((nodes, 0), dtype=np.float32)
-    if normalised:
-        roots = sp.diags_array(1 / np.sqrt(np.maximum(matrix.sum(axis=1), 1)), format="csr")
-        matrix = sp.csr_array(roots @ matrix @ roots)
+    matrix: Any = symmetric_of(adjacency, np.float64) if normalised else adjacency
+    if not isinstance(matrix, sp.sparray):
+        product = partial(operator.matmul, matrix)
+        matrix = LinearOperator((nodes, nodes), matvec=product, matmat=product, dtype=np.float64)
+    elif not normalised:
+        matrix = matrix.astype(np.float64)
     if nodes <= _DENSE:
-        values, vectors = np.linalg.eigh(matrix.toarray())
+        values, vectors = np.linalg.eigh(matrix @ np.eye(nodes))
         kept = np.argsort(-values if normalised else -np.abs(values), kind="stable")[:width]
         return standardised(vectors[:, kept])
     start = np.random.default_rng(0).normal(size=nodes)  # a fixed one, so that the result repeats
@@ -45,22 +52,21 @@ def spectral_coordinates(adjacency: sp.csr_array, width: int = 64, *, normalised
 
 
 def random_coordinates(
-    adjacency: sp.csr_array, width: int = 128, hops: tuple[int, ...] = (2, 4), *, seed: int = 0
+    adjacency: sp.csr_array | Elsewhere, width: int = 128, hops: tuple[int, ...] = (2, 4), *, seed: int = 0
 ) -> Matrix:
     """Return random columns after some hops: a projection of powers of the adjacency, as propagated noise is.
 
     Args:
-        adjacency: The symmetric adjacency matrix.
+        adjacency: The symmetric adjacency, in memory or elsewhere.
         width: The number of random columns.
         hops: The numbers of hops after which the columns are taken, each row scaled to length sqrt(width).
         seed: The seed of the random columns.
     """
-    roots = sp.diags_array(1 / np.sqrt(np.maximum(adjacency.sum(axis=1), 1)).astype(np.float32), format="csr")
-    operator = sp.csr_array(roots @ adjacency.astype(np.float32) @ roots)
+    symmetric = symmetric_of(adjacency)
     columns = np.random.default_rng(seed).standard_normal((adjacency.shape[0], width), dtype=np.float32)
     taken: list[Any] = []
     for hop in range(1, max(hops) + 1):
-        columns = operator @ columns
+        columns = symmetric @ columns
         if hop in hops:
             length = np.linalg.norm(columns, axis=1, keepdims=True)
             taken.append(columns * (np.sqrt(width, dtype=np.float32) / np.maximum(length, 1e-9)))

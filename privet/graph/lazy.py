@@ -70,7 +70,13 @@ class LazyFeatures:
             affine: The result of the mechanism's ``estimate``.
         """
         offset = _vector(affine.offset) if np.any(affine.offset) else None
-        return cls(Operator.from_scipy(affine.symbols), _vector(affine.scale), offset)
+        symbols, scale = affine.symbols, _vector(affine.scale).numpy()
+        scaled = symbols.data * scale[symbols.indices]  # once here, instead of d x h products at every epoch
+        return cls(
+            Operator.from_scipy(sp.csr_array((scaled, symbols.indices, symbols.indptr), shape=symbols.shape)),
+            None,
+            offset,
+        )
 
     @classmethod
     def from_sparse(cls, features: sp.csr_array) -> LazyFeatures:
@@ -100,9 +106,14 @@ class LazyFeatures:
         """Compute X W, differentiable in W, without an N x d matrix."""
         if weight.ndim != 2 or weight.shape[0] != self.shape[1]:
             raise InvalidParameter("W", "LazyFeatures @ W", f"a matrix of {self.shape[1]} rows", tuple(weight.shape))
-        result = self._filtered(self.base @ (weight if self.scale is None else self.scale.unsqueeze(1) * weight))
-        if self.offset is not None:
-            result = torch.addr(result, self._filtered_unit, self.offset @ weight)
+        scaled = weight if self.scale is None else self.scale.unsqueeze(1) * weight
+        if self.offset is None:
+            result = self._filtered(self.base @ scaled)
+        elif self._with_offset is not None:
+            product = self._with_offset @ weight
+            result = torch.addr(self._filtered(product[:-1]), self._filtered_unit, product[-1])
+        else:
+            result = torch.addr(self._filtered(self.base @ scaled), self._filtered_unit, self.offset @ weight)
         return result if self.selected is None else result.index_select(0, self.selected)
 
     def propagate(self, operator: Operator, hops: int) -> LazyFeatures:
@@ -121,11 +132,20 @@ class LazyFeatures:
             operator: A.
             coefficients: The polynomial's coefficients, from the constant on.
         """
+        return self.filtered(Filter(operator, tuple(coefficients)))
+
+    def filtered(self, polynomial: Filter) -> LazyFeatures:
+        """Return p(A) X, still lazy.
+
+        Args:
+            polynomial: p(A).
+        """
+        operator = polynomial.operator
         if self.selected is not None:
             raise InvalidParameter("These features are a selection of rows. Propagate first, then select rows.")
         if operator.shape != (self.shape[0], self.shape[0]):
             raise InvalidParameter("operator", "LazyFeatures.filter", f"over {self.shape[0]} nodes", operator.shape)
-        return replace(self, filters=(*self.filters, Filter(operator, tuple(coefficients))))
+        return replace(self, filters=(*self.filters, polynomial))
 
     def rows(self, index: torch.Tensor | NDArray[np.integer]) -> LazyFeatures:
         """Return some of the rows, still lazy; propagated features still cost a full propagation.
@@ -173,7 +193,9 @@ class LazyFeatures:
             epochs: The number of epochs to train for.
         """
         chosen = self.plan(hidden, epochs)
-        return self if chosen.choice == "lazy" else self.materialise(dense=chosen.dense)
+        if chosen.choice == "lazy":
+            return replace(self, filters=tuple(each.reordered() for each in self.filters))
+        return self.materialise(dense=chosen.dense)
 
     def materialise(self, *, dense: bool) -> LazyFeatures:
         """Apply the filters to S itself; scale and offset stay lazy.
@@ -199,6 +221,14 @@ class LazyFeatures:
         if self.offset is not None:
             result = torch.addr(result, self._filtered_unit, self.offset)
         return result if self.selected is None else result.index_select(0, self.selected)
+
+    @cached_property
+    def _with_offset(self) -> Operator | None:
+        """Sparse S with the offset as one more row: its gradient then comes out of the same product."""
+        if self.offset is None or self.scale is not None or not isinstance(self.base, Operator):
+            return None
+        last = sp.csr_array(self.offset.numpy()[None])
+        return Operator.from_scipy(sp.csr_array(sp.vstack([to_scipy(self.base.matrix), last], format="csr")))
 
     @cached_property
     def _filtered_unit(self) -> torch.Tensor:

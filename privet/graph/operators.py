@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from privet.errors import InvalidData, InvalidParameter
 from privet.graph.csr import csr_tensor, spmm, to_scipy, to_torch
+from privet.graph.topology import Elsewhere
 
 __all__ = [
     "GraphLike",
@@ -27,6 +28,7 @@ __all__ = [
     "apply",
     "degrees_of",
     "gcn_operator",
+    "is_symmetric",
     "mean_operator",
     "pagerank_operator",
     "sum_operator",
@@ -220,6 +222,8 @@ def adjacency_of(graph: GraphLike) -> sp.csr_array:
         graph: A graph or a square sparse adjacency matrix.
     """
     matrix: Any = graph if sp.issparse(graph) else getattr(graph, "adjacency", None)
+    if isinstance(matrix, Elsewhere):
+        matrix = matrix.tocsr()
     if not sp.issparse(matrix):
         raise InvalidParameter("graph", "an operator", "a Graph or a sparse matrix", type(graph).__name__)
     if matrix.shape[0] != matrix.shape[1]:
@@ -234,6 +238,15 @@ def adjacency_of(graph: GraphLike) -> sp.csr_array:
         row = int(np.searchsorted(adjacency.indptr, entry, side="right")) - 1
         raise InvalidData(f"adjacency at ({row}, {adjacency.indices[entry]})", "finite", adjacency.data[entry])
     return adjacency
+
+
+def is_symmetric(adjacency: sp.csr_array) -> bool:
+    """Tell whether a matrix equals its transpose, as an undirected graph's adjacency does.
+
+    Args:
+        adjacency: The adjacency.
+    """
+    return not (adjacency != adjacency.T).nnz
 
 
 def degrees_of(adjacency: sp.csr_array) -> NDArray[np.float64]:

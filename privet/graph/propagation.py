@@ -160,7 +160,7 @@ def push_bound(graph: GraphLike, r: float, r_max: float) -> torch.Tensor:
 
 def _filtered(x: Features, polynomial: Filter) -> Features:
     if isinstance(x, LazyFeatures):
-        return x.filter(polynomial.operator, polynomial.coefficients)
+        return x.filtered(polynomial)
     return polynomial @ x
 
 

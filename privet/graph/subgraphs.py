@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from privet.errors import InvalidParameter
 from privet.mechanisms import Bits
+from privet.mechanisms.primitives.coins import Coins
 
 __all__ = ["SubgraphBatch", "SubgraphSampler", "few_neighbours", "poisson_sample"]
 
 Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
-_WORD = 1 << 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,13 +100,13 @@ class SubgraphSampler:
         return np.bincount(self.adjacency.indices, minlength=self.adjacency.shape[0])
 
     @cached_property
-    def _pick_below(self) -> NDArray[np.uint64]:
-        """The bound below which a uniform word picks a member: rounded down, so never more often than stated."""
-        if math.isinf(self.multiplier):
-            return np.full(len(self.members), _WORD - 1, dtype=np.uint64)
-        share = self.multiplier / np.maximum(self.out_degrees, 1)
-        words = np.floor(np.minimum(share, 1.0) * 2.0**53).astype(np.uint64)
-        return np.where(share >= 1, np.uint64(_WORD - 1), words << np.uint64(11))
+    def _picks(self) -> Coins:
+        """The coins that pick a member, by its out-degree: fractions, and therefore exact."""
+        degrees = range(1, int(self.out_degrees.max(initial=0)) + 1)
+        always = math.isinf(self.multiplier)
+        share = Fraction(1) if always else Fraction(self.multiplier)
+        chances = [Fraction(1) if always else min(Fraction(1), share / degree) for degree in degrees]
+        return Coins.of([Fraction(0), *chances])  # nobody listens to a node of out-degree 0
 
     def draw(self, bits: Bits) -> SubgraphBatch:
         """Draw one batch; the cost is that of the members and of the neighbourhoods of the centres.
@@ -116,8 +115,8 @@ class SubgraphSampler:
             bits: The source of the coins.
         """
         central = poisson_sample(self._candidates, self.rate, bits)
-        listened = self.adjacency.indices
-        return self.form(central, lambda entries: bits.words(len(entries)) < self._pick_below[listened[entries]])
+        degrees, listened = self.out_degrees, self.adjacency.indices
+        return self.form(central, lambda entries: self._picks.toss(degrees[listened[entries]], bits))
 
     def form(self, central: Ids, picked: Callable[[Ids], Mask]) -> SubgraphBatch:
         """Form the batch around given centres: Algorithm 2 from line 5 on, all that happens to the coins.
@@ -147,11 +146,10 @@ def poisson_sample(nodes: Ids, rate: float, bits: Bits) -> Ids:
 
     Args:
         nodes: The nodes.
-        rate: The probability of keeping one, rounded down to a multiple of 2^-64.
+        rate: The probability of keeping one.
         bits: The source of the coins.
     """
-    below = min(_WORD - 1, math.floor(Fraction(rate) * _WORD))
-    return nodes[bits.words(len(nodes)) < np.uint64(below)]
+    return nodes[Coins.of([Fraction(rate)]).toss(np.zeros(len(nodes), dtype=np.int8), bits)]
 
 
 def few_neighbours(adjacency: sp.csr_array, most: int | None, bits: Bits) -> sp.csr_array:

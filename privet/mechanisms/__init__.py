@@ -13,7 +13,7 @@ from privet.mechanisms.multi_bit import MultiBit
 from privet.mechanisms.offered_response import OfferedResponse
 from privet.mechanisms.piecewise import Piecewise
 from privet.mechanisms.primitives.bits import Bits, SeededBits, SystemBits
-from privet.mechanisms.primitives.noise import noisy_sum
+from privet.mechanisms.primitives.grid import GridSum
 from privet.mechanisms.randomized_response import RandomizedResponse
 from privet.mechanisms.sampled_response import SampledResponse
 from privet.mechanisms.square_wave import SquareWave
@@ -31,6 +31,7 @@ __all__ = [
     "Bits",
     "Counts",
     "DegreeResponse",
+    "GridSum",
     "Laplace",
     "Mechanism",
     "MultiBit",
@@ -43,5 +44,4 @@ __all__ = [
     "SeededBits",
     "SquareWave",
     "SystemBits",
-    "noisy_sum",
 ]

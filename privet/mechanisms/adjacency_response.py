@@ -13,12 +13,15 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import bdtr, bdtrc
 
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count
+from privet.mechanisms.core.extremes import random_lists
 from privet.mechanisms.core.reports import NeighbourReports
 from privet.mechanisms.core.shapes import ListShape
+from privet.mechanisms.core.tally import Channel, Tally
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 from privet.mechanisms.primitives.sparse_bits import bernoulli_positions
@@ -116,9 +119,67 @@ class AdjacencyResponse(Mechanism):
         ones = np.ones(self.num_nodes)
         return AffineFeatures(self.validate(reports).to_sparse(), ones / gap, -self.flip / gap * ones)
 
+    def strongest(self, directions: Any, reports: NeighbourReports) -> NeighbourReports:
+        """Everybody of a direction above 0, as far as a person is asked about them."""
+        ids = np.arange(len(reports)) if reports.users is None else reports.users
+        wanted = sp.csr_array(directions).tocoo()
+        rows, columns = (axis.astype(np.int64) for axis in wanted.coords)
+        asked = (columns > ids[rows]) if self.one_sided else (columns != ids[rows])
+        kept = asked & (wanted.data > 0)
+        order = np.lexsort((columns[kept], rows[kept]))
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=len(ids)))])
+        return NeighbourReports(self.num_nodes, indptr, columns[kept][order].astype(np.int32), reports.users)
+
+    def uniform(self, reports: NeighbourReports, bits: Bits) -> NeighbourReports:
+        """A uniform list of the same length: half of all people, a uniform list of any length, would be no control."""
+        ids = np.arange(len(reports)) if reports.users is None else reports.users
+        return random_lists(reports, ids + 1 if self.one_sided else 0 * ids, bits)
+
+    def influence(self) -> float:
+        """One entry named or not, 1 / (1 - 2q); each liar has one such entry about everybody."""
+        return 1 / (1 - 2 * self.flip)
+
     def guarantee(self) -> Guarantee:
         """epsilon for one bit of one list."""
         return Guarantee.of_list_bit(self.epsilon, one_sided=self.one_sided)
+
+    def tallies(self, reports: NeighbourReports) -> tuple[Tally, ...]:
+        """One column for each node that lists are about; a bit is 1 with a probability between q and 1 - q."""
+        ids = np.arange(len(self.validate(reports))) if reports.users is None else reports.users
+        ones = np.bincount(reports.indices, minlength=self.num_nodes)
+        own = np.bincount(ids, minlength=self.num_nodes)
+        asked = np.concatenate([[0], np.cumsum(own)[:-1]]) if self.one_sided else len(ids) - own
+        return (Tally(Channel.response(1 - self.flip, self.flip, 2), np.stack([asked - ones, ones], axis=1)),)
+
+    def log_peaks(self, reports: NeighbourReports) -> NDArray[np.float64]:
+        """(bits) log (1 - q): the list may be the truth."""
+        return np.asarray(self._bits(reports) * math.log1p(-self.flip))
+
+    def p_values(self, reports: NeighbourReports, most: int | None = None) -> NDArray[np.float64]:
+        """A list shorter than noise alone makes it; with ``most``, also one longer than its longest list and noise."""
+        bits, sizes = self._bits(self.validate(reports)), np.diff(reports.indptr)
+        short = np.where(bits > 0, bdtr(sizes.astype(np.float64), bits, self.flip), 1.0)
+        if most is None:
+            return np.asarray(short)
+        kinds, inverse = np.unique(np.stack([bits, sizes]), axis=1, return_inverse=True)
+        long = self._tail(kinds[0], kinds[1], np.minimum(most, kinds[0]))[inverse.ravel()]
+        return np.asarray(np.minimum(1.0, 2 * np.minimum(short, long)))
+
+    def _tail(self, bits: NDArray[np.int64], sizes: NDArray[np.int64], ones: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the probability of a list of at least some sizes from lists with a number of ones."""
+        from scipy.stats import binom
+
+        result = np.zeros(len(bits))
+        for kept in range(int(ones.max(initial=0)) + 1):  # the ones that are still there
+            more, others = sizes - kept, bits - ones
+            noise = np.where(more > 0, bdtrc(np.clip(more - 1.0, 0.0, others), others, self.flip), 1.0)
+            result += binom.pmf(kept, ones, 1 - self.flip) * noise
+        return result
+
+    def _bits(self, reports: NeighbourReports) -> NDArray[np.int64]:
+        """Return the number of bits that each list stands for."""
+        ids = np.arange(len(reports)) if reports.users is None else reports.users
+        return np.diff(self._starts(ids))
 
     def log_likelihood(self, reports: NeighbourReports, values: Any) -> NDArray[np.float64]:
         """flips log q + (bits - flips) log (1 - q) of each list."""

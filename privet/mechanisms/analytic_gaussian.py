@@ -129,6 +129,10 @@ class AnalyticGaussian(AdditiveNoise):
         draws = bits.below(self._total, shape)
         return np.searchsorted(self._cumulative, draws, side="right").astype(np.int64) - self.reach
 
+    def _noise_tail(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        below = np.minimum(self.reach - distances, 2 * self.reach)  # the noise is symmetric: sum the lower tail
+        return np.where(below >= 0, self._cumulative[np.maximum(below, 0)], 0) / self._total
+
     def _probability(self, point: int, origin: int) -> Enclosure:
         noise = point - origin
         weight = int(self._weights[noise + self.reach]) if abs(noise) <= self.reach else 0

@@ -18,6 +18,7 @@ from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count, product_distribution
 from privet.mechanisms.core.reports import Reports
 from privet.mechanisms.core.shapes import SymbolShape
+from privet.mechanisms.core.tally import Channel, Tally, share_p_values, tally_columns
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.geometric import MOST_CAP, GeometricWeights, geometric_weights
 from privet.privacy import Guarantee
@@ -133,6 +134,33 @@ class Counts(Mechanism):
     def guarantee(self) -> Guarantee:
         """epsilon for one bit of one list; both ends of a relationship may count it."""
         return Guarantee.of_list_bit(self.epsilon, one_sided=False)
+
+    def tallies(self, reports: Reports) -> tuple[Tally, ...]:
+        """One column a class; counts have nothing to do with each other for a report's noise."""
+        symbols = self.validate(reports).symbols.astype(np.int64)
+        channel = Channel(self.likelihood_table(), ordered=True)
+        return tally_columns((channel,), np.zeros(self.classes, dtype=np.int8), reports.coordinates, symbols)
+
+    def log_peaks(self, reports: Reports) -> NDArray[np.float64]:
+        """The sum of log P[v, v]: the report may be the truth."""
+        return np.asarray(np.log(np.diagonal(self.likelihood_table()))[self.validate(reports).symbols].sum(axis=1))
+
+    def p_values(self, reports: Reports, most: int | None = None) -> NDArray[np.float64]:
+        """From the share of each symbol and, if a list has at most ``most`` entries, from the sum of the counts.
+
+        A noisy count exceeds the true one by no more than the noise of a count of 0 does, in distribution, so the sum
+        exceeds ``most`` by no more than a sum of such noises.
+        """
+        symbols = self.validate(reports).symbols.astype(np.int64)
+        found = share_p_values(Channel(self.likelihood_table()), symbols)
+        if most is None:
+            return found
+        noise = np.ones(1)
+        for _ in range(self.classes):
+            noise = np.convolve(noise, self.likelihood_table()[0])
+        tail = np.minimum(np.cumsum(noise[::-1])[::-1], 1.0)
+        sums = np.maximum(symbols.sum(axis=1) - most, 0)
+        return np.asarray(np.minimum(1.0, 2 * np.minimum(found, tail[sums])))
 
     def sends(self) -> str:
         """Tell how large the noise is."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count
+from privet.mechanisms.core.extremes import dense_rows
 from privet.mechanisms.core.reports import Reports
 from privet.mechanisms.core.shapes import SymbolShape
 from privet.mechanisms.laplace import discrete_laplace
@@ -100,9 +101,35 @@ class DegreeResponse(Mechanism):
         """symbol / steps, unbiased up to the clipping."""
         return AffineFeatures(self.validate(reports).to_sparse(), np.array([1 / self.steps]), np.zeros(1))
 
+    def strongest(self, directions: Any, reports: Reports) -> Reports:
+        """The smallest or the largest symbol."""
+        symbols = np.empty((len(reports), 1), dtype=np.int64)
+        for rows, block in dense_rows(directions):
+            symbols[rows] = np.where(block < 0, self.smallest_symbol, self.largest_symbol)
+        return Reports(1, symbols)
+
+    def uniform(self, reports: Reports, bits: Bits) -> Reports:
+        """A uniform integer from the smallest to the largest symbol."""
+        return Reports(1, self.smallest_symbol + bits.below(self.num_reports, (len(reports), 1)))
+
+    def influence(self) -> float:
+        """From the smallest to the largest symbol."""
+        return (self.largest_symbol - self.smallest_symbol) / self.steps
+
     def guarantee(self) -> Guarantee:
         """epsilon for one bit of one list."""
         return Guarantee.of_list_bit(self.epsilon, one_sided=self.one_sided)
+
+    def log_peaks(self, reports: Reports) -> NDArray[np.float64]:
+        """The log-probability of no noise."""
+        return np.full(len(reports), math.log(-math.expm1(-1 / self.scale)) - math.log1p(math.exp(-1 / self.scale)))
+
+    def p_values(self, reports: Reports, most: int | None = None) -> NDArray[np.float64]:
+        """A number below 0, or beyond ``most``, by more than the noise: Pr[k >= j] = e^(-j / scale) / (1 + g)."""
+        symbols = self.validate(reports).symbols[:, 0]
+        beyond = -symbols if most is None else np.maximum(-symbols, symbols - self.steps * most)
+        tail = np.exp(-beyond / self.scale) / (1 + math.exp(-1 / self.scale))
+        return np.asarray(np.where(beyond > 0, np.minimum(1.0, 2 * tail), 1.0))
 
     def sends(self) -> str:
         """Tell how large the noise is."""

@@ -77,6 +77,9 @@ class Laplace(AdditiveNoise):
     def _noise(self, shape: tuple[int, ...], bits: Bits) -> NDArray[np.int64]:
         return discrete_laplace(self.scale, shape, bits)
 
+    def _noise_tail(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.exp(-distances / self.scale) / (1 + math.exp(-1 / self.scale))
+
     @cached_property
     def _ratio(self) -> Enclosure:
         return exp_enclosure(Fraction(-1, self.scale))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from privet.mechanisms.core.base import Distribution
 from privet.mechanisms.core.coordinates import CoordinateMechanism
+from privet.mechanisms.core.tally import Channel
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 
@@ -64,6 +66,15 @@ class MultiBit(CoordinateMechanism):
     def in_alphabet(self, symbols: NDArray[np.signedinteger]) -> NDArray[np.bool_]:
         """-1 or 1, never 0."""
         return np.asarray(np.abs(symbols.astype(np.int64)) == 1)
+
+    def _channel(self) -> Channel:
+        return Channel.response(self.odds.high / self.odds.total, self.odds.low / self.odds.total, 2)
+
+    def _places(self, symbols: NDArray[np.signedinteger]) -> NDArray[np.int64]:
+        return (symbols.astype(np.int64) + 1) // 2
+
+    def _log_peak(self) -> float:
+        return math.log(self.odds.high / self.odds.total)
 
     def _thresholds(self, positions: NDArray[np.float64]) -> NDArray[np.int64]:
         span = self.odds.high - self.odds.low

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from privet.errors import InvalidData
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count
+from privet.mechanisms.core.extremes import dense_rows
 from privet.mechanisms.core.reports import Reports
 from privet.mechanisms.core.shapes import SymbolShape
+from privet.mechanisms.core.tally import Channel, Tally
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 from privet.mechanisms.randomized_response import answer
@@ -131,10 +133,40 @@ class OfferedResponse(Mechanism):
         stored = sp.csr_array((entries, columns, starts), shape=(len(options), self.most))
         return AffineFeatures(stored, np.ones(self.most), np.zeros(self.most))
 
+    def strongest(self, directions: Any, reports: Reports) -> Reports:
+        """The offered position that lies furthest in each direction."""
+        _, options = self.decode(reports)
+        positions = np.zeros(len(reports), dtype=np.int64)
+        for rows, block in dense_rows(directions):
+            offered = np.arange(self.most) < options[rows, None]
+            positions[rows] = np.where(offered, block, -np.inf).argmax(axis=1)
+        return Reports(1, (_first_code(options) + positions)[:, None].astype(self.symbol_dtype))
+
+    def uniform(self, reports: Reports, bits: Bits) -> Reports:
+        """A uniform one of the options that each person was offered."""
+        _, options = self.decode(reports)
+        drawn = bits.below(options, options.shape)
+        return Reports(1, (_first_code(options) + drawn)[:, None].astype(self.symbol_dtype))
+
+    def influence(self) -> float:
+        """An option answered or not, 1 / (p_g - q_g), among the most options."""
+        return float(np.max(1 / (self.keep - self.flip)))
+
     def guarantee(self) -> Guarantee:
         """epsilon-LDP of the feature vector."""
         unprotected = ("that the user took part", "how many options the user was offered")
         return Guarantee.local(Unit.FEATURES, self.epsilon, unprotected=unprotected)
+
+    def tallies(self, reports: Reports) -> tuple[Tally, ...]:
+        """One column for each number of options, which is public."""
+        counts = np.bincount(self.validate(reports).symbols[:, 0], minlength=self.num_reports)
+        parts = np.split(counts, [_first_code(options) for options in range(3, self.most + 1)])
+        chances = zip(self.keep, self.flip, parts, strict=True)
+        return tuple(Tally(Channel.response(p, q, len(part)), part[None]) for p, q, part in chances)
+
+    def log_peaks(self, reports: Reports) -> NDArray[np.float64]:
+        """log p_g: the report may be the truth."""
+        return np.asarray(np.log(self.keep)[self.decode(reports)[1] - 2])
 
     def log_likelihood(self, reports: Reports, values: Any) -> NDArray[np.float64]:
         """log p_g where the report is the truth, log q_g elsewhere, and -inf for another number of options."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +19,7 @@ from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count
 from privet.mechanisms.core.reports import Reports
 from privet.mechanisms.core.shapes import SymbolShape
+from privet.mechanisms.core.tally import Channel, Tally
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 from privet.privacy import Guarantee, Unit
@@ -106,9 +108,22 @@ class RandomizedResponse(Mechanism):
         gap = self.keep - self.flip
         return AffineFeatures(hot, np.full(self.classes, 1 / gap), np.full(self.classes, -self.flip / gap))
 
+    def influence(self) -> float:
+        """Return 1 / (keep - flip): a report counts fully for a class, or not at all."""
+        return 1 / (self.keep - self.flip)
+
     def guarantee(self) -> Guarantee:
         """epsilon-LDP of the label."""
         return Guarantee.local(Unit.LABEL, self.epsilon, unprotected=("that the user took part",))
+
+    def tallies(self, reports: Reports) -> tuple[Tally, ...]:
+        """One column; a class is reported with a probability between q and p."""
+        counts = np.bincount(self.validate(reports).symbols[:, 0], minlength=self.classes)
+        return (Tally(Channel.response(self.keep, self.flip, self.classes), counts[None]),)
+
+    def log_peaks(self, reports: Reports) -> NDArray[np.float64]:
+        """log p: the report may be the truth."""
+        return np.full(len(reports), math.log(self.keep))
 
     def log_likelihood(self, reports: Reports, values: ArrayLike) -> NDArray[np.float64]:
         """log p where the report is the label, log q elsewhere."""

@@ -18,8 +18,10 @@ from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count, product_distribution
+from privet.mechanisms.core.extremes import dense_rows
 from privet.mechanisms.core.reports import Reports
 from privet.mechanisms.core.shapes import SymbolShape
+from privet.mechanisms.core.tally import Channel, Tally, tally_columns
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 from privet.mechanisms.primitives.sampling import as_matrix, gather, sample_coordinates, warn_if_outside
@@ -179,6 +181,35 @@ class SampledResponse(Mechanism):
         offset = -(rate * self.flip + self._idle_chance) / (rate * gap)
         return AffineFeatures(hot, np.repeat(1 / (rate * gap), self._counts), np.repeat(offset, self._counts))
 
+    def strongest(self, directions: Any, reports: Reports) -> Reports:
+        """The best category of each feature, of the features where it moves the estimate furthest."""
+        width = self.shape.width
+        starts = np.cumsum(self._counts) - self._counts
+        within = np.arange(self._counts.sum()) - np.repeat(starts, self._counts)
+        scale = np.repeat(1 / (self.keep - self.flip), self._counts)
+        coordinates = np.empty((len(reports), width), dtype=np.int32)
+        symbols = np.empty((len(reports), width), dtype=self.symbol_dtype)
+        for rows, block in dense_rows(directions):
+            reach = block * scale
+            most = np.maximum.reduceat(reach, starts, axis=1)
+            first = np.where(reach == np.repeat(most, self._counts, axis=1), within, len(within))
+            category = np.minimum.reduceat(first, starts, axis=1)
+            best = np.sort(np.argsort(-most, axis=1, kind="stable")[:, :width], axis=1)
+            coordinates[rows], symbols[rows] = best, np.take_along_axis(category, best, axis=1)
+        return Reports(self.dimension, symbols, None if width == self.dimension else coordinates)
+
+    def uniform(self, reports: Reports, bits: Bits) -> Reports:
+        """Uniform features with uniform categories."""
+        width = self.shape.width
+        chosen = sample_coordinates(len(reports), self.dimension, width, bits)
+        counts = self._counts if chosen is None else self._counts[chosen]
+        symbols = bits.below(counts, (len(reports), width))
+        return Reports(self.dimension, symbols.astype(self.symbol_dtype), chosen)
+
+    def influence(self) -> float:
+        """A category that is reported instead of another: d / (m (p - q)) of the feature with most categories."""
+        return float(np.max(self.dimension / (self.sample * (self.keep - self.flip))))
+
     def frequencies(self, reports: Reports) -> list[NDArray[np.float64]]:
         """Each feature's estimated shares of its values (eq. 2)."""
         return np.split(self.estimate(reports).mean(), np.cumsum(self._counts)[:-1])
@@ -202,6 +233,31 @@ class SampledResponse(Mechanism):
         unprotected = ("that the user took part", "which features were sampled")[: 1 + (self.fill == "none")]
         published = self.published_epsilon
         return Guarantee.local(Unit.FEATURES, self.epsilon, published_epsilon=published, unprotected=unprotected)
+
+    def tallies(self, reports: Reports) -> tuple[Tally, ...]:
+        """One column a feature; a feature that was filled in is reported as if somebody's truth had been drawn."""
+        sizes, kinds = np.unique(self._counts, return_inverse=True)
+        odds = [self._odds[int(size)] for size in sizes]
+        channels = [
+            Channel.response(each.high / each.total, each.low / each.total, int(size))
+            for each, size in zip(odds, sizes, strict=True)
+        ]
+        symbols = self.validate(reports).symbols.astype(np.int64)
+        return tally_columns(channels, kinds, reports.coordinates, symbols)
+
+    def drawn_columns(self, reports: Reports) -> tuple[NDArray[np.int64], float] | None:
+        """Each feature is drawn with probability m / d."""
+        if reports.indices is None:
+            return None
+        return np.bincount(reports.indices.ravel(), minlength=self.dimension), self.sample / self.dimension
+
+    def log_peaks(self, reports: Reports) -> NDArray[np.float64]:
+        """All answers true; features that were filled in are uniform."""
+        peak = np.log(self.keep)[self.validate(reports).coordinates].sum(axis=1)
+        if self.fill == "none":
+            return np.asarray(peak - math.log(math.comb(self.dimension, self.sample)))
+        gains = np.sort(np.log(self.keep * self._counts))[::-1][: self.sample].sum()
+        return np.full(len(reports), gains - np.log(self._counts).sum())
 
     def log_likelihood(self, reports: Reports, values: Any) -> NDArray[np.float64]:
         """Exact for ``fill="none"``; for ``fill="uniform"`` the sum over the subsets that may have been sampled.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from privet.models.backbones import BACKBONES, Features, Propagation, backbone_operator, check_backbone
 from privet.models.calibrated import CalibratedAdjacency
 from privet.models.clipping import clipped_gradient, perceptron
+from privet.models.dropout import Dropout
 from privet.models.edges import Edges, WeightedEdges
 from privet.models.heads import HadamardLinkScorer, pairwise_loss
 from privet.models.metrics import accuracy, roc_auc
@@ -28,6 +29,7 @@ __all__ = [
     "Activation",
     "Backbone",
     "CalibratedAdjacency",
+    "Dropout",
     "Edges",
     "Features",
     "HadamardLinkScorer",

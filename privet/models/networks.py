@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from privet.errors import InvalidParameter
 from privet.graph.operators import GraphLike
 from privet.models.backbones import Features, Propagation, check_backbone
+from privet.models.dropout import Dropout
+from privet.models.layout import columns_first
 from privet.models.sharing import shared
 
 __all__ = ["GNN", "MLP", "Activation"]
@@ -36,7 +38,7 @@ class _Stack(nn.Module):
             nn.BatchNorm1d(hidden_channels) if batch_norm else nn.Identity() for _ in layers[:-1]
         )
         self.activation = _ACTIVATIONS[activation]()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     @property
     def _same_in_training(self) -> bool:
@@ -149,6 +151,10 @@ class MLP(_Stack):
 
 class _Linear(nn.Linear):
     """A linear layer X Wᵀ + b that takes lazy X too."""
+
+    def __init__(self, in_channels: int, out_channels: int) -> None:
+        super().__init__(in_channels, out_channels)
+        columns_first(self)
 
     def forward(self, x: Features) -> Tensor:
         return super().forward(x) if isinstance(x, Tensor) else x @ self.weight.T + self.bias

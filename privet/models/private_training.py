@@ -10,16 +10,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
 
+from privet.errors import InvalidParameter
 from privet.mechanisms import Bits
-from privet.mechanisms.primitives.noise import Noise, noisy_sum
-from privet.models.clipping import clipped_gradient
+from privet.mechanisms.primitives.noise import Noise
+from privet.models.clipping import clipped_gradient, stable_block, summed_gradient
+from privet.models.rows import Rows, SparseRows
+from privet.privacy.accounting.program import MOST_DRAWS
 
 __all__ = ["Batch", "Optimizer", "PrivateSteps", "train_privately"]
 
 Optimizer: TypeAlias = Literal["adam", "sgd"]
-Batch: TypeAlias = tuple[NDArray[np.float32], NDArray[np.int64]]
+Batch: TypeAlias = tuple[NDArray[np.float32] | SparseRows, NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -60,20 +62,30 @@ def train_privately(
         progress: Show a bar on a terminal (default False).
     """
     parameters = list(network.parameters())
+    draws = how.steps * sum(parameter.numel() for parameter in parameters)
+    if how.sigma and draws > MOST_DRAWS:
+        expected = f"few enough for at most 2^32 noise values, which are accounted for; this network has {draws} in all"
+        raise InvalidParameter("steps", "train_privately", expected, how.steps)
     make = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[how.optimizer]
     optimizer = make(parameters, lr=how.learning_rate)
+    block = None
     for _ in _counted(how.steps, progress):
-        x, labels = batch()
-        found = clipped_gradient(network, torch.from_numpy(x), _losses(labels), how.max_grad_norm)
-        total = torch.cat([part.flatten() for part in found.sums]).numpy()
-        released = noisy_sum(total, how.sigma, bits, noise=how.noise) / how.expected_size
+        drawn, labels = batch()
+        x: Rows = drawn if isinstance(drawn, SparseRows) else torch.from_numpy(drawn)
+        block = stable_block(network, x) if block is None else block
+        released = _released(network, x, torch.from_numpy(labels), how, bits, block) / how.expected_size
         _set_gradients(parameters, torch.from_numpy(released))
         optimizer.step()
 
 
-def _losses(labels: NDArray[np.int64]) -> Callable[[Tensor], Tensor]:
-    target = torch.from_numpy(labels)
-    return lambda logits: cross_entropy(logits, target, reduction="none")
+def _released(
+    network: nn.Sequential, x: Rows, labels: Tensor, how: PrivateSteps, bits: Bits, block: int
+) -> NDArray[np.float64]:
+    """Return the sum of clipped gradients with noise."""
+    if not how.sigma:
+        return summed_gradient(network, x, labels, how.max_grad_norm)
+    total = clipped_gradient(network, x, labels, how.max_grad_norm, block=block)
+    return total.with_noise(how.sigma, bits, noise=how.noise)
 
 
 def _set_gradients(parameters: list[nn.Parameter], flat: Tensor) -> None:

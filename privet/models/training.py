@@ -61,6 +61,7 @@ def train(
     settings: TrainingSettings | None = None,
     *,
     parameters: Iterable[Any] | None = None,
+    give_up: Callable[[int, float], bool] = lambda epoch, best: False,
 ) -> TrainingResult:
     """Train ``model`` in place and leave it with its best weights, in evaluation mode.
 
@@ -75,6 +76,7 @@ def train(
             keeps a state from ever being the best.
         settings: The optimiser's settings, :class:`TrainingSettings` by default.
         parameters: The parameters, or torch's parameter groups, that the optimiser moves; the model's by default.
+        give_up: Called with the number of epochs and the best score so far; training ends where it returns True.
 
     >>> with seeded(0):
     ...     line = nn.Linear(1, 1)
@@ -101,6 +103,8 @@ def train(
                         best_epoch, best_state = epoch, _copy(model)
                     waited = epoch - best_epoch
                     if epoch == settings.max_epochs or (settings.patience and waited >= settings.patience):
+                        break
+                    if give_up(epoch, scores[best_epoch]):
                         break
                     batches = _batches(model.train(), loss)
                     first = next(batches, None)

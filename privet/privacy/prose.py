@@ -8,7 +8,7 @@ from typing import Any
 
 from privet.privacy.rounding import at_most
 
-__all__ = ["as_markdown", "as_text", "paragraphs"]
+__all__ = ["as_markdown", "as_text", "paragraphs", "plain"]
 
 Section = tuple[str, list[str], list[str]]
 """A heading, paragraphs, and the points of a list behind them."""
@@ -55,10 +55,10 @@ def as_text(document: Mapping[str, Any], width: int = 80) -> str:
 
 def as_markdown(document: Mapping[str, Any]) -> str:
     """Markdown, with headings, one line a paragraph."""
-    parts = [f"# Privacy statement: {_plain(document['system'])} on {_plain(document['dataset'])}"]
+    parts = [f"# Privacy statement: {plain(document['system'])} on {plain(document['dataset'])}"]
     for heading, texts, points in paragraphs(document):
-        parts += [f"## {heading}", *map(_plain, texts)]
-        parts += ["\n".join(f"- {_plain(point)}" for point in points)] if points else []
+        parts += [f"## {heading}", *map(plain, texts)]
+        parts += ["\n".join(f"- {plain(point)}" for point in points)] if points else []
     return "\n\n".join(parts) + "\n"
 
 
@@ -133,7 +133,8 @@ def _share(entry: Mapping[str, Any]) -> str:
     how = entry.get("how")
     explained = f" ({how})" if how else ""
     spent = f"an epsilon of {at_most(entry['epsilon'])}{delta} is spent by {entry['mechanism']}{explained}"
-    return _sentence(f"{entry['part']}: {spent}")
+    liar = entry.get("one_liar")
+    return _sentence(f"{entry['part']}: {spent}") + (f" {_sentence(liar)}" if liar else "")
 
 
 def _caveats(document: Mapping[str, Any]) -> str:
@@ -145,6 +146,6 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Nothing in a name becomes markup."""
     return "".join("\\" + mark if mark in "\\`*_[]<>#|" else mark for mark in text)

@@ -76,8 +76,9 @@ _MEASURES = {
         "made towards more loss.",
         "post_processing": "Predictions cost nothing more: they read the released model and nodes that are not "
         "protected.",
-        "floating_point": "Clipped sums and their noise are in double precision. The promise is proven for real "
-        "numbers, not for those of a computer: the low bits of a noisy sum can tell its addends apart.",
+        "floating_point": "Clipped sums are exact integers on a public grid, and their Gaussian noise is drawn in "
+        "integers too. How far it is from real Gaussian noise is paid for in epsilon and delta. SML noise, which is "
+        "there to reproduce a paper, is in double precision and proven for real numbers only.",
         "actors": "A holder of all data is trusted with it; those who see the released model need not be trusted.",
         "release": "The trained model is given out once, about data that do not change; nobody can ask further "
         "questions.",
@@ -90,8 +91,8 @@ _AGGREGATED = {
     "post_processing": "All that the server does is post-processing and costs nothing more: it sees the reports, the "
     "aggregator's noisy sums and what is public, and nothing else.",
     "floating_point": "A report is a symbol of a finite alphabet, drawn with integer weights whose ratios were checked "
-    "exactly. The aggregator's sums and their noise are in double precision: their part of the promise is proven for "
-    "real numbers, not for those of a computer.",
+    "exactly. The aggregator's sums are exact integers on a public grid, and their noise is drawn in integers too; how "
+    "far it is from real Gaussian noise is paid for in epsilon and delta.",
     "actors": "Each person trusts their own device and the program on it. Labelled people also trust the aggregator, "
     "who sees their features; nobody else need be trusted.",
 }
@@ -173,7 +174,8 @@ def _composition(guarantee: Mapping[str, Any], ledger: Sequence[Mapping[str, Any
 
 
 def _share(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: entry[name] for name in ("part", "mechanism", "epsilon", "delta")} | {"how": entry.get("how", "")}
+    words = {name: entry.get(name, "") for name in ("how", "one_liar")}
+    return {name: entry[name] for name in ("part", "mechanism", "epsilon", "delta")} | words
 
 
 def _tuning(model: str, trials: int) -> str:

@@ -63,12 +63,14 @@ class LocalRelease:
         population: The public facts that they depend on.
         disclosed: Sentences on private fields that are public all the same, such as those of a panel that shows them.
         aggregated: Noisy sums over the same people by an aggregator whom they trust; their price is added.
+        hidden: Units that nobody knows although these questions are not about them: other rounds of a study may be.
     """
 
     questions: tuple[Question, ...]
     population: Population
     disclosed: tuple[str, ...] = ()
     aggregated: tuple[Aggregate, ...] = ()
+    hidden: frozenset[Unit] = frozenset()
 
     def __post_init__(self) -> None:
         names = [question.name for question in self.questions]
@@ -118,11 +120,28 @@ class LocalRelease:
     def _known(self) -> list[str]:
         """List the private fields that are not asked for, since the operator knows them already."""
         known = []
-        if self.population.classes and not self.asks_about(Unit.LABEL):
+        if self.population.classes and not self._private(Unit.LABEL):
             known.append("the classes of training and validation nodes, which the operator knows")
-        if not self.asks_about(Unit.NEIGHBOUR_BIT):
+        if not self._private(Unit.NEIGHBOUR_BIT):
             known.append("who is linked with whom, which the operator knows")
         return known
+
+    def _private(self, unit: Unit) -> bool:
+        return unit in self.hidden or self.asks_about(unit)
+
+    def attach(self, arrays: Mapping[str, NDArray[Any]]) -> LocalRelease:
+        """Return this release with the public arrays of its questions.
+
+        Args:
+            arrays: The arrays by the digests that the questions declare; what is not there stays a digest.
+        """
+        ready = []
+        for question in self.questions:
+            ask = question.ask
+            declared = {name: getattr(ask, name) for name in ask.attachments()}
+            found = {name: arrays[value] for name, value in declared.items() if _is_in(value, arrays)}
+            ready.append(replace(question, ask=ask.attach(**found)))
+        return replace(self, questions=tuple(ready))
 
     def lines(self) -> tuple[LedgerLine, ...]:
         """Return one line of the budget for each question and each aggregate."""
@@ -207,10 +226,13 @@ class LocalRelease:
     @classmethod
     def from_list(cls, document: Any, population: Population) -> LocalRelease:
         """Read what :meth:`to_list` wrote."""
-        if not isinstance(document, list | tuple) or not document:
-            found = "an empty one" if isinstance(document, list | tuple) else type(document).__name__
-            raise InvalidData("questions", "a list of at least one", found)
+        if not isinstance(document, list | tuple):
+            raise InvalidData("questions", "a list", type(document).__name__)
         return cls(tuple(Question.from_dict(each, population) for each in document), population)
+
+
+def _is_in(value: object, arrays: Mapping[str, Any]) -> bool:
+    return isinstance(value, str) and value in arrays
 
 
 def _exclusive(one: Ask, other: Ask) -> bool:

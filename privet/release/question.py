@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from privet.data.population import Population
@@ -16,6 +17,12 @@ from privet.release.asks import ASKS, Ask
 from privet.release.private import PrivateData
 
 __all__ = ["Question"]
+
+
+@lru_cache(maxsize=256)
+def _one_liar(mechanism: Mechanism) -> str:
+    """Tell once how far one report can move an estimate; the same mechanism is asked often."""
+    return mechanism.one_liar()
 
 
 @dataclass(frozen=True)
@@ -62,8 +69,15 @@ class Question:
     def line(self) -> LedgerLine:
         """Return the question's line in a budget."""
         promise = self.guarantee()
-        used = self.mechanism
-        return LedgerLine(self.ask.part, str(promise.unit), used.name, promise.epsilon, promise.delta, used.words)
+        return LedgerLine(
+            self.ask.part,
+            str(promise.unit),
+            self.mechanism.name,
+            promise.epsilon,
+            promise.delta,
+            how=self.mechanism.words,
+            one_liar=_one_liar(self.mechanism),
+        )
 
     def cost(self, bound: bool = True) -> float:
         """Return the epsilon that an answer costs its owner's lifetime budget; of lists, a whole relationship's.

@@ -17,6 +17,7 @@ from privet.privacy import Guarantee
 from privet.privacy.rounding import at_most
 from privet.privacy.statement import statement
 from privet.reporting.asked import asked_figure
+from privet.reporting.certified import certified_figure
 from privet.reporting.figures import ReportFigure, accuracy_figure, classes_figure, deciding, tradeoff_figure
 from privet.systems import Fitted
 
@@ -79,6 +80,7 @@ def _of_model(path: Path) -> Result:
         guarantee=fitted.guarantee,
         ledger=fitted.lines,
         mechanisms=tuple(line.mechanism for line in fitted.lines),
+        facts={} if fitted.certificate is None else fitted.certificate.facts(),
     )
 
 
@@ -140,6 +142,7 @@ def _view(result: Result, mark: str, number: int, inline: Callable[[ReportFigure
     """Collect what the template shows of one result."""
     name = _slug(f"{number}-{result.system}-{result.dataset}")
     main, asked = deciding(result), asked_figure(result, f"asked-{name}")
+    certified = certified_figure(result, f"certified-{name}")
     shown = [row for row in result.classes if row.recall is not None]
     classes = 0 < len(shown) <= _MOST_CLASSES
     return {
@@ -156,6 +159,7 @@ def _view(result: Result, mark: str, number: int, inline: Callable[[ReportFigure
         "rows": [(each, _interval(each)) for each in result.controls.values()],
         "accuracy": inline(accuracy_figure(result, f"accuracy-{name}")),
         "asked": None if asked is None else inline(asked),
+        "certified": None if certified is None else inline(certified),
         "main": None if main is None else result.controls[main],
         "main_key": main,
         "class_figure": inline(classes_figure(result, main, f"classes-{name}")) if classes else None,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,28 @@ from privet.mechanisms import Bits, Mechanism, RandomizedResponse, SeededBits, S
 from privet.privacy import Guarantee, Unit
 from privet.privacy.guarantee import check_epsilon
 from privet.privacy.ledger import LedgerLine
-from privet.release import LocalRelease, PrivateData, Question
+from privet.release import Answers, LocalRelease, PrivateData, Question
 from privet.release.asks.features import Features
 from privet.release.asks.label import Label
+from privet.release.screening import screen
 from privet.systems.collected import Collected, labelled, public_view
 from privet.systems.fitted import Fitted
 
 if TYPE_CHECKING:
     from privet.systems.controls import Control
 
-__all__ = ["LocalSystem", "UnsuitableRelease"]
+__all__ = ["Altered", "C", "LocalSystem", "UnsuitableRelease", "unaltered"]
+
+C = TypeVar("C", bound=Collected)
+
+_LOST = 1e-4  # an honest report is left out by the screening with at most twice this probability
+
+Altered: TypeAlias = Callable[[Answers], Answers]
+
+
+def unaltered(answers: Answers) -> Answers:
+    """Leave the answers of a round as devices sent them."""
+    return answers
 
 
 class UnsuitableRelease(PrivetError):
@@ -41,20 +53,33 @@ class LocalSystem(ABC):
         epsilon_features: The true budget of a feature report.
         epsilon_labels: The budget of a label report; None if the labels of training and validation nodes are public.
         seed: None draws from the operating system; a number makes a simulation (devices and training) repeat.
+        defence: Defences against liars, of those that the system knows; none by default. "screen" leaves out reports
+            that honest devices hardly ever send, "trim" leaves out the neighbours who say most and least, "agree"
+            believes in a pair only if both ends report it, "bound" limits how much one person's report counts.
     """
 
     name: ClassVar[str]
     model: ClassVar[str] = "local"
     needs: ClassVar[tuple[str, ...]] = ("features", "schema", "labels", "split")
     """The fields that a graph must have for ``collect``."""
+    on_cluster: ClassVar[bool] = False
+    """Whether the server only multiplies with the adjacency, so that it may lie in a store on a cluster."""
     search_space: ClassVar[dict[str, list[Any]]] = {}
     """The values that a search over settings tries, by field."""
+    defences: ClassVar[tuple[str, ...]] = ()
+    """The defences against liars that the system knows."""
 
     epsilon_features: float = 1.0
     epsilon_labels: float | None = None
     seed: int | None = None
+    defence: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "defence", tuple(self.defence))
+        unknown = [each for each in self.defence if each not in self.defences]
+        if unknown:
+            known = ", ".join(self.defences) or "none: it has no defences"
+            raise InvalidParameter("defence", type(self).__name__, f"of {known}", unknown[0])
         for name in ("epsilon_features", "epsilon_labels", "epsilon_edges"):
             value = getattr(self, name, None)
             if value is not None:
@@ -93,19 +118,21 @@ class LocalSystem(ABC):
         """Return the parts of the budget."""
         return self.release(public).lines()
 
-    def collect(self, graph: Graph, bits: Bits | None = None) -> Collected:
+    def collect(self, graph: Graph, bits: Bits | None = None, *, altered: Altered = unaltered) -> Collected:
         """Play every device: perturb what the release asks for, and give the server the answers and what is public.
 
         Args:
             graph: The people with their private fields.
             bits: The devices' randomness. By default it is the operating system's, or that of ``seed`` where one is
                 given.
+            altered: Changes the answers of each round before the server sees them: for controls and for simulated
+                liars.
         """
         self._check_graph(graph)
         release = self.release(graph)
         drawn = self.bits() if bits is None else bits
         asked = {question.name: self.asked(question, graph) for question in release.questions}
-        return Collected(public_view(graph, release), release.perturb(PrivateData.of(graph), drawn, asked))
+        return Collected(public_view(graph, release), altered(release.perturb(PrivateData.of(graph), drawn, asked)))
 
     def asked(self, question: Question, graph: Graph) -> NDArray[np.int64]:
         """Return whom a question is put to, by public facts: labels are asked for where they are used."""
@@ -116,9 +143,21 @@ class LocalSystem(ABC):
             return np.flatnonzero(labelled(graph))
         return np.arange(graph.num_nodes)
 
+    def defended(self, collected: C) -> C:
+        """Leave out reports that honest devices hardly ever send, if "screen" is among the defences."""
+        if "screen" not in self.defence:
+            return collected
+        return replace(collected, answers=screen(collected.answers).kept(collected.answers, _LOST))
+
     def topology(self, collected: Collected) -> Graph:
         """Return the graph that the server learns on: the public one."""
         return collected.topology
+
+    def dealt(self, collected: Collected) -> Collected:
+        """Deal the reports whose worth is in question to other people at random: a control that needs no raw data."""
+        from privet.systems.controls import shuffled_reports
+
+        return shuffled_reports(collected, self.seed)
 
     def fitted(self, collected: Collected, probabilities: NDArray[np.float32], **rest: Any) -> Fitted:
         """Return the result of training; ``rest`` are further fields of :class:`Fitted`."""
@@ -209,7 +248,7 @@ class LocalSystem(ABC):
 
     def settings(self) -> dict[str, Any]:
         """Return the hyper-parameters as plain values."""
-        return asdict(self)
+        return asdict(self) | {"defence": list(self.defence)}
 
     def bits(self) -> Bits:
         """Return the source of the devices' randomness."""

@@ -154,9 +154,10 @@ def public_view(graph: Graph, release: LocalRelease) -> Graph:
         if release.asks_about(Unit.LABEL) or graph.labels is None
         else np.where(labelled(graph), graph.labels, -1)
     )
+    if not release.asks_about(Unit.NEIGHBOUR_BIT):
+        return graph.replace(features=None, labels=labels)
     nothing = sp.csr_array((graph.num_nodes, graph.num_nodes), dtype=np.float32)
-    edges, directed = (nothing, False) if release.asks_about(Unit.NEIGHBOUR_BIT) else (graph.adjacency, graph.directed)
-    return Graph(edges, directed, labels=labels, split=graph.split, schema=graph.schema)
+    return Graph(nothing, labels=labels, split=graph.split, schema=graph.schema)
 
 
 def labelled(graph: Graph) -> NDArray[np.bool_]:

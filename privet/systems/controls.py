@@ -19,6 +19,7 @@ from privet.data import Categories, Graph
 from privet.errors import InvalidData
 from privet.estimation.labels import report_loss
 from privet.graph import LazyFeatures, gcn_operator
+from privet.graph.topology import Elsewhere
 from privet.mechanisms import AffineFeatures, Bits, SeededBits
 from privet.models import MLP, TrainingSettings, seeded, train
 from privet.privacy import Guarantee
@@ -119,14 +120,14 @@ def structure_only(system: LocalSystem, graph: Graph, bits: Bits, *, progress: b
     return system.fit(system.collect(without_information(graph), bits), progress=progress)
 
 
-def shuffled_reports(collected: Collected, seed: int | None) -> Collected:
-    """Deal the feature reports to the respondents at random, so that they say nothing of whom they are about.
+def shuffled_reports(collected: Collected, seed: int | None, question: str = "features") -> Collected:
+    """Deal the reports to a question to the respondents at random, so that they say nothing of whom they are about.
 
-    This stands for ``structure_only`` where nobody has the raw data. Labels, lists and who answered stay as they are.
+    This stands for ``structure_only`` where nobody has the raw data. All other reports and who answered stay.
     """
-    features = collected.answers["features"]
-    order = np.random.default_rng(seed).permutation(len(features))
-    return replace(collected, answers=collected.answers.with_part("features", features.dealt(order)))
+    reports = collected.answers[question]
+    order = np.random.default_rng(seed).permutation(len(reports))
+    return replace(collected, answers=collected.answers.with_part(question, reports.dealt(order)))
 
 
 def label_propagation(collected: Collected, topology: Graph | None = None) -> Fitted:
@@ -136,7 +137,7 @@ def label_propagation(collected: Collected, topology: Graph | None = None) -> Fi
     """
     labels = collected.seen_labels()
     classes = collected.schema.classes
-    operator = gcn_operator(collected.topology if topology is None else topology, self_loops=True)
+    smoothed = _smoothing(collected.topology if topology is None else topology)
     start = torch.zeros(len(labels), classes)
     known = np.flatnonzero(collected.train & (labels >= 0))
     start[known, labels[known]] = 1.0
@@ -146,7 +147,7 @@ def label_propagation(collected: Collected, topology: Graph | None = None) -> Fi
     for weight in (0.5, 0.8, 0.95, 1.0):
         scores = start
         for hop in range(1, 33):
-            scores = weight * (operator @ scores) + (1 - weight) * start
+            scores = weight * smoothed(scores) + (1 - weight) * start
             if hop & (hop - 1):
                 continue  # powers of two are enough to choose from
             found = float((scores[torch.from_numpy(held_out)].argmax(1) == target).float().mean())
@@ -155,6 +156,15 @@ def label_propagation(collected: Collected, topology: Graph | None = None) -> Fi
     shares = best_scores / best_scores.sum(dim=1, keepdim=True).clamp_min(1e-12)
     guarantee = None if collected.label_response is None else collected.label_response.guarantee()
     return Fitted("label_propagation", guarantee, shares.numpy(), settings=best_choice, validation_score=best_score)
+
+
+def _smoothing(topology: Graph) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Return the GCN operator with loops, wherever the topology is."""
+    if isinstance(topology.adjacency, Elsewhere):
+        symmetric = topology.adjacency.symmetric(self_loops=True)
+        return lambda x: torch.from_numpy(symmetric @ x.numpy())
+    operator = gcn_operator(topology, self_loops=True)
+    return lambda x: operator @ x
 
 
 def features_only(

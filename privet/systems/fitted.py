@@ -16,11 +16,12 @@ from privet.errors import InvalidData
 from privet.privacy import Guarantee
 from privet.privacy.ledger import LedgerLine
 from privet.privacy.statement import write_statement
+from privet.systems.certificate import Certificate
 
 __all__ = ["Fitted"]
 
 _FORMAT = "privet-fitted-2"
-_ARRAYS = ("guarantee", "probabilities", "embedding", "weights", "lines")
+_ARRAYS = ("guarantee", "probabilities", "embedding", "weights", "lines", "certificate")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class Fitted:
         validation_score: Its score on the validation labels that the server sees.
         facts: Figures that the server found out about the data on its way, by name.
         lines: The parts of the budget.
+        certificate: How many liars each prediction withstands; None for a system that cannot tell.
     """
 
     system: str
@@ -50,6 +52,7 @@ class Fitted:
     validation_score: float | None = None
     facts: dict[str, float] = field(default_factory=dict)
     lines: tuple[LedgerLine, ...] = ()
+    certificate: Certificate | None = None
 
     def __repr__(self) -> str:
         nodes, classes = self.probabilities.shape
@@ -88,6 +91,8 @@ class Fitted:
         arrays |= {"probabilities": self.probabilities[made], "nodes": made}
         if self.embedding is not None:
             arrays["embedding"] = self.embedding
+        if self.certificate is not None:
+            arrays |= {"certified.liars": self.certificate.liars, "certified.own_lie": self.certificate.own_lie}
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _ARRAYS}
         document = {
             **plain,
@@ -95,6 +100,7 @@ class Fitted:
             "num_nodes": len(self.probabilities),
             "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
             "ledger": [line.to_dict() for line in self.lines],
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
         }
         with atomic_directory(path) as folder:
             whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -129,6 +135,7 @@ class Fitted:
             embedding=arrays.get("embedding"),
             weights={k.removeprefix("weights."): v for k, v in arrays.items() if k.startswith("weights.")},
             lines=tuple(LedgerLine(**line) for line in document["ledger"]),
+            certificate=_certificate(document.get("certificate"), arrays),
         )
 
     def result(self, dataset: str, collection: str = "simulation") -> dict[str, Any]:
@@ -155,6 +162,9 @@ class Fitted:
     def predictions(self, nodes: NDArray[np.int64] | None = None, names: tuple[str, ...] | None = None) -> Any:
         """Return an Arrow table of ``node``, ``class``, ``class_name`` if there are names, and each probability.
 
+        With a certificate there are also ``certified_liars``, the number of lying friends whom the prediction
+        withstands, and ``own_lie``, whether a lie of the person could turn it.
+
         Args:
             nodes: The nodes to list; by default all for which a prediction was made.
             names: The names of the classes.
@@ -171,6 +181,9 @@ class Fitted:
         if names is not None:
             columns["class_name"] = pa.array([None if number < 0 else names[number] for number in classes], pa.string())
         columns |= {f"p{number}": np.ascontiguousarray(chances[:, number]) for number in range(chances.shape[1])}
+        if self.certificate is not None:
+            columns["certified_liars"] = self.certificate.liars[chosen]
+            columns["own_lie"] = self.certificate.own_lie[chosen]
         return pa.table(columns)
 
     def write_predictions(
@@ -201,3 +214,9 @@ class Fitted:
         columns |= {f"z{i}": self.embedding[:, i] for i in range(self.embedding.shape[1])}
         with atomic_file(path) as file:
             pq.write_table(pa.table(columns), file)
+
+
+def _certificate(document: dict[str, Any] | None, arrays: dict[str, NDArray[Any]]) -> Certificate | None:
+    if document is None:
+        return None
+    return Certificate(arrays["certified.liars"], arrays["certified.own_lie"].astype(np.bool_), **document)

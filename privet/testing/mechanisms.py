@@ -5,6 +5,7 @@ Statistical checks use fixed seeds; each says with which probability a correct m
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from dataclasses import replace
@@ -16,17 +17,22 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privet.auditing import audit
-from privet.mechanisms import Bits, Mechanism, SeededBits
+from privet.mechanisms import Bits, Mechanism, NeighbourReports, Reports, SeededBits
+from privet.mechanisms.core.shapes import ListShape, SymbolShape
+from privet.release.answers import Answer
+from privet.release.screening import screen_reports
 
 __all__ = [
     "check_bytes",
     "check_distribution",
     "check_guarantee",
+    "check_influence",
     "check_likelihood",
     "check_mechanism",
     "check_moments",
     "check_parameters",
     "check_repeatable",
+    "check_screening",
     "check_sparse_input",
     "check_tightness",
     "require",
@@ -58,8 +64,10 @@ def check_mechanism(
     check_distribution(mechanism, value, SeededBits(0))
     check_moments(mechanism, value, truth=truth, estimated=estimated)
     check_likelihood(mechanism, value)
+    check_screening(mechanism, value)
     check_repeatable(mechanism, values)
     check_bytes(mechanism, values)
+    check_influence(mechanism, values)
     if np.ndim(values) == 2:
         check_sparse_input(mechanism, values)
 
@@ -134,6 +142,28 @@ def check_likelihood(mechanism: Mechanism, value: Any) -> None:
     require(np.allclose(found, expected, rtol=1e-9, atol=0), f"the log likelihood of {mechanism.name} is another one")
 
 
+def check_screening(mechanism: Mechanism, value: Any) -> None:
+    """Compare what is stated for the screening of reports with the exact distribution; honest reports must pass it.
+
+    Peaks and p-values are checked exactly, for the reports among 2,000 that differ; a correct mechanism fails the
+    tests of their shares once in 10^6.
+    """
+    reports = _repeated(mechanism, value, 2000, SeededBits(4))
+    rows = np.array(list({mechanism.report_key(reports, row): row for row in range(len(reports))}.values()))
+    different, exact = reports.take(rows), mechanism.exact_distribution(value)
+    chances = np.array([float(exact[mechanism.report_key(reports, int(row))][0]) for row in rows])
+    peaks = mechanism.log_peaks(different)
+    below = peaks is not None and (peaks < np.log(chances) - 1e-9).any()
+    require(not below, f"{mechanism.name} states a bound below a report's probability")
+    alone = mechanism.p_values(different)
+    for level in np.unique(alone):
+        found = chances[alone <= level].sum()
+        require(found <= level * (1 + 1e-9), f"p-values of {mechanism.name} up to {level} have probability {found}")
+    tests, _ = screen_reports(mechanism.name, mechanism, Answer(np.arange(len(reports)), reports), len(reports))
+    for test in tests:
+        require(test.p_value > 1e-6, f"honest reports of {mechanism.name} fail the screening: {test.finding}")
+
+
 def check_parameters(mechanism: Mechanism) -> None:
     """Make the mechanism again from its own description, as a manifest does."""
     parameters = mechanism.to_dict()
@@ -174,6 +204,67 @@ def check_sparse_input(mechanism: Mechanism, values: Any) -> None:
     for form in (sp.csr_array, sp.coo_array, sp.csc_matrix):
         found = _perturb(mechanism, form(values), SeededBits(7)).to_bytes()
         require(found == dense, f"{mechanism.name} reports otherwise for a {form.__name__} of the same values")
+
+
+def check_influence(mechanism: Mechanism, values: Any) -> None:
+    """Compare the stated influence, and the strongest reports, with all reports, or with some where there are many."""
+    worst = mechanism.worst_values()
+    honest = [_perturb(mechanism, each, SeededBits(4)).take(np.array([0])) for each in (values, worst)]
+    stated, found = mechanism.influence(), 0.0
+    for one in honest:
+        every = mechanism.validate(_alternatives(mechanism, one))
+        estimates = mechanism.estimate(every).dense()
+        found = max(found, float((estimates.max(axis=0) - estimates.min(axis=0)).max()))
+        directions = np.random.default_rng(0).normal(size=(16, estimates.shape[1]))
+        best = mechanism.strongest(directions, one.take(np.zeros(16, dtype=np.int64)))
+        reached = (mechanism.estimate(mechanism.validate(best)).dense() * directions).sum(axis=1)
+        furthest = (estimates @ directions.T).max(axis=0)
+        short = bool((reached < furthest - 1e-5 * np.abs(furthest) - 1e-6).any())
+        require(not short, f"a report of {mechanism.name} moves an estimate further than its strongest")
+    require(found <= stated * (1 + 1e-5), f"a liar moves an estimate of {mechanism.name} by {found}, not {stated}")
+    require(found >= stated * (1 - 1e-5), f"no liar moves an estimate of {mechanism.name} by {stated}, only by {found}")
+
+
+def _alternatives(mechanism: Mechanism, one: Any) -> Any:
+    """Return all reports that could have come instead of one, or the ends of the alphabet and 2,000 drawn reports."""
+    shape = mechanism.shape
+    if isinstance(shape, ListShape):
+        user = 0 if one.users is None else int(one.users[0])
+        others = [each for each in range(shape.num_nodes) if each != user]
+        lists = [each for size in range(len(others) + 1) for each in itertools.combinations(others, size)]
+        starts = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
+        named = np.array([node for each in lists for node in each], dtype=np.int32)
+        every = NeighbourReports(shape.num_nodes, starts, named, np.full(len(lists), user))
+        return every.take(np.flatnonzero(mechanism.possible(every)))
+    columns = mechanism.estimate(one).shape[1]
+    ends = np.concatenate([np.eye(columns), -np.eye(columns)])
+    strong = mechanism.strongest(ends, one.take(np.zeros(len(ends), dtype=np.int64)))
+    drawn = mechanism.uniform(one.take(np.zeros(2000, dtype=np.int64)), SeededBits(5))
+    listed = _listed(shape) if shape.dtype.itemsize == 1 else []
+    symbols, indices = [strong.symbols, drawn.symbols], [strong.coordinates, drawn.coordinates]
+    for subset, alphabet in listed:
+        products = np.array(list(itertools.product(alphabet, repeat=shape.width)), dtype=shape.dtype)
+        symbols.append(products)
+        indices.append(np.repeat(np.array([subset], dtype=np.int32), len(products), axis=0))
+    joined = None if shape.width == shape.dimension else np.concatenate(indices)
+    reports = Reports(shape.dimension, np.concatenate(symbols), joined)
+    fine = mechanism.possible(reports) & _alike(mechanism, reports, one)
+    return reports.take(np.flatnonzero(fine))
+
+
+def _listed(shape: SymbolShape) -> list[tuple[tuple[int, ...], range]]:
+    """Return each subset of coordinates with a range of symbols, if they make up to 60,000 reports."""
+    subsets = list(itertools.combinations(range(shape.dimension), shape.width))
+    size = max((size for size in (256, 16, 6) if len(subsets) * size**shape.width <= 60_000), default=0)
+    return [(subset, range(-size // 2, size // 2)) for subset in subsets] if size else []
+
+
+def _alike(mechanism: Mechanism, reports: Reports, one: Any) -> NDArray[np.bool_]:
+    """Tell which reports are alike in what is public: such as have the same ones among their alternatives."""
+    drawn = mechanism.uniform(one.take(np.zeros(2000, dtype=np.int64)), SeededBits(6))
+    if reports.symbols.shape[1] > 1:
+        return np.ones(len(reports), dtype=np.bool_)
+    return np.asarray(np.isin(reports.symbols[:, 0], drawn.symbols[:, 0]) | (reports.symbols.itemsize > 1))
 
 
 def require(condition: bool, sentence: str) -> None:

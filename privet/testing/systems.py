@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from privet.auditing.attacks import KINDS, Coalition, Lies, aim_at, recruit
 from privet.data import Graph
 from privet.mechanisms import SeededBits
 from privet.privacy import Unit
@@ -15,6 +17,7 @@ from privet.systems import Collected, Fitted, LocalSystem
 from privet.testing.mechanisms import require
 
 __all__ = [
+    "check_liars",
     "check_local_system",
     "check_promise",
     "check_release",
@@ -37,6 +40,7 @@ def check_local_system(system: LocalSystem, graph: Graph) -> None:
     check_trust_boundary(seeded, graph)
     check_test_labels(seeded, graph)
     check_seeds(seeded, graph)
+    check_liars(seeded, graph)
 
 
 def check_promise(system: LocalSystem, graph: Graph) -> None:
@@ -100,6 +104,26 @@ def check_seeds(system: LocalSystem, graph: Graph) -> None:
         require(not _same_answers(*collected[1:]), f"{system.name} collects the same answers with another seed")
     fits = [each.fit(data) for each, data in ((first, collected[0]), (again, collected[1]))]
     require(_equal(*fits), f"{system.name} learns something else with the same seed")
+
+
+def check_liars(system: LocalSystem, graph: Graph) -> None:
+    """Let some people lie in every way: devices could have sent what they send, and nobody else's answers change."""
+    liars = recruit(graph, 0.2, seed=0)
+    coalition = Coalition.of(graph, system.release(graph), liars)
+    aim = aim_at("accuracy", coalition, graph.schema.classes if graph.schema is not None else 2)
+
+    def checked(lies: Lies, answers: Answers) -> Answers:
+        altered = lies(answers)
+        altered.checked()
+        for name, answer in answers.items():
+            others = np.flatnonzero(~np.isin(answer.users, liars))
+            same = altered[name].reports.take(others) == answer.reports.take(others)
+            require(same, f"liars change the answers of honest people to {system.name}")
+        return altered
+
+    for kind in KINDS:
+        lies = Lies(coalition, aim, kind)  # type: ignore[arg-type]
+        system.collect(graph, SeededBits(0), altered=partial(checked, lies))
 
 
 def _copy(graph: Graph) -> Graph:

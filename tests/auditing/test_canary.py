@@ -36,7 +36,7 @@ def test_the_published_claim_for_sml_noise_is_broken() -> None:
 
 
 def test_gaussian_noise_stays_below_its_accountant_and_comes_close() -> None:
-    found = audit_process(made(0.5, 1, 3, 10), 4.0, delta=1e-2, runs=40_000)
+    found = audit_process(made(0.5, 1, 3, 10), 4.0, delta=1e-2, runs=400_000)
     assert not found.broken
     assert 0.8 < found.closeness <= 1
     assert found.epsilon_lower == found.projection_epsilon_lower

@@ -5,15 +5,11 @@ import subprocess
 import sys
 
 import pytest
-
-
-def privet(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "privet.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+from commands import run_privet
 
 
 def test_heterpoisson_in_the_paper_s_units() -> None:
-    result = privet(
+    result = run_privet(
         *("account", "heterpoisson", "--sigma", "4", "--rate", "0.2", "--multiplier", "0", "--steps", "20"),
         *("--delta", "1e-5", "--nodes", "500", "--json"),
     )
@@ -26,19 +22,19 @@ def test_heterpoisson_in_the_paper_s_units() -> None:
 @pytest.mark.parametrize("name", ["ndp", "gap"])
 def test_bounded_degrees_are_an_option(name: str) -> None:
     process = ("--rate", "0.2", "--steps", "3", "--nodes", "500", "--max-degree", "2", "--sigma", "9")
-    result = privet("account", name, *process, "--json")
+    result = run_privet("account", name, *process, "--json")
     assert json.loads(result.stdout)["process"]["max_degree"] == 2
 
 
 def test_any_parameter_can_be_set_by_its_name() -> None:
-    result = privet("account", "sampled-response", "--set", "categories=2,3,4", "--set", "sample=1", "--json")
+    result = run_privet("account", "sampled-response", "--set", "categories=2,3,4", "--set", "sample=1", "--json")
     assert json.loads(result.stdout)["parameters"]["categories"] == [2, 3, 4]
 
 
 def test_an_impossible_target_is_one_sentence() -> None:
     """This used to end in a traceback after half a minute."""
     process = ("--rate", "0.01", "--steps", "1", "--nodes", "50")
-    result = privet("account", "private-mlp", "--target-epsilon", "1", *process)
+    result = run_privet("account", "private-mlp", "--target-epsilon", "1", *process)
     assert result.returncode == 2
     assert "'delta' parameter" in result.stderr
     assert result.stderr.count("\n") == 1

@@ -1,22 +1,16 @@
 from __future__ import annotations
 
-import subprocess
-import sys
-
-
-def privet(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "privet.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+from commands import run_privet
 
 
 def test_a_system_is_audited_with_the_parameters_of_its_process() -> None:
     process = ("--rate", "0.2", "--steps", "2", "--nodes", "500", "--sigma", "3", "--runs", "2000")
-    result = privet("audit", "private-mlp", *process)
+    result = run_privet("audit", "private-mlp", *process)
     assert result.returncode == 0, result.stderr
     assert "holds against this attack" in result.stdout
 
 
 def test_a_system_without_a_game_lists_those_that_have_one() -> None:
-    result = privet("audit", "ndp")
+    result = run_privet("audit", "ndp")
     assert result.returncode == 2
     assert "heterpoisson" in result.stderr

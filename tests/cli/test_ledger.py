@@ -4,6 +4,7 @@ import stat
 
 from simulated_studies import make_study, privet
 
+from privet.collection.chain import Chain
 from privet.collection.device.ledger import Ledger
 
 
@@ -18,5 +19,5 @@ def test_a_ledger_is_not_invented(tmp_path):
 
 def test_an_odd_title_is_printed_as_it_is(tmp_path):
     title = "[/] [red]x[/] [conceal]"
-    Ledger(tmp_path / "ledger").reserve(make_study(title=title), 1, lambda: b"")
+    Ledger(tmp_path / "ledger").reserve(Chain((make_study(title=title),)), 1, lambda: b"")
     assert title in privet("ledger", "--ledger", tmp_path / "ledger", home=tmp_path)

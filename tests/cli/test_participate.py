@@ -6,6 +6,7 @@ import time
 import pytest
 from simulated_studies import declaration, privet
 
+from privet.collection.chain import Chain
 from privet.collection.device.ledger import Ledger
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port, start_collector
@@ -43,7 +44,7 @@ def test_from_a_declaration_to_an_export(tmp_path):
         over = privet("participate", link, "--answers", answers, "--limit", 1, "--yes", "--clip", home=other, status=2)
         assert "limit 1" in over
         wrong = link.replace(folder.study.id, "0" * 64)
-        assert "invited to 0000" in privet("participate", wrong, "--answers", answers, "--yes", home=other, status=2)
+        assert "invited to, 0000" in privet("participate", wrong, "--answers", answers, "--yes", home=other, status=2)
     finally:
         server.terminate()
         server.communicate(timeout=20)
@@ -62,11 +63,14 @@ def test_mistakes_end_in_one_sentence(tmp_path):
     (tmp_path / "me.json").write_text("{}")
     for address, expected in (
         ("ftp://x", "token"),
-        ("http://x/#study=a&token=b", "enrolment token"),
+        ("https://x/#study=a&token=b", "enrolment token"),
+        ("http://x/#study=a&token=b", "use https"),
     ):
         error = privet("participate", address, "--answers", tmp_path / "me.json", home=tmp_path, status=2)
         assert expected in error
         assert error.count("\n") == 1
+    insecure = ["participate", "http://x/#study=a&token=b", "--answers", tmp_path / "me.json", "--insecure"]
+    assert "enrolment token" in privet(*insecure, home=tmp_path, status=2)
 
 
 @pytest.fixture
@@ -84,7 +88,7 @@ def collector(tmp_path):
 def test_a_closed_study_charges_nothing_and_a_report_that_never_left_is_refunded(collector, tmp_path):
     folder, link = collector
     ledger = Ledger(tmp_path / "ledger")
-    ledger.reserve(folder.study, 7, lambda: b"made and never sent")
+    ledger.reserve(Chain((folder.study,)), 7, lambda: b"made and never sent")
     store = folder.store()
     store.close()
     store.dispose()

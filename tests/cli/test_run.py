@@ -1,24 +1,23 @@
-"""`privet run`, `sweep` and `table` as a user runs them: in a process of its own."""
+"""`privet run`, `sweep` and `table` as a user runs them."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
+from commands import Ran, run_privet
 
 from privet.data import Graph, write_directory
 from privet.systems import LPGNN
 
 
-def privet(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "privet.cli", *arguments]
-    clean = {name: value for name, value in os.environ.items() if name != "PRIVET_DATA"}
-    clean |= {"OMP_NUM_THREADS": "1", **environment}
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=clean)
+def privet(*arguments: str, **environment: str) -> Ran:
+    with mock.patch.dict(os.environ):
+        os.environ.pop("PRIVET_DATA", None)
+        return run_privet(*arguments, environment=environment)
 
 
 @pytest.mark.parametrize("system", ["lpgnn", "privge", "rgnn"])

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from simulated_studies import make_study
 from typer.testing import CliRunner
 
 from privet.cli import app
@@ -27,3 +28,19 @@ def test_a_statement_is_printed_from_every_source(result: Path) -> None:
     assert printed[0] == printed[1] == printed[2]
     markdown = CliRunner().invoke(app, ["statement", str(result), "--markdown"]).output
     assert markdown.startswith("# Privacy statement: lpgnn on village\n")
+
+
+def test_an_impact_assessment_is_written_from_a_study_or_its_manifest(tmp_path: Path) -> None:
+    pytest.importorskip("sqlalchemy", reason="the collection extra is not installed")
+    from privet.collection.operator.folder import StudyFolder
+
+    study = make_study(title="Sleep")
+    StudyFolder.create(tmp_path / "study", study)
+    command = ["statement", "--dpia", str(tmp_path / "study"), "--out", str(tmp_path / "dpia.md")]
+    printed = CliRunner().invoke(app, command).output
+    text = (tmp_path / "dpia.md").read_text()
+    assert text.startswith("# Data-protection impact assessment: Sleep\n")
+    assert f"{text.count('**OPEN') - 1} questions are left open" in printed
+    assert CliRunner().invoke(app, ["statement", "--dpia", str(tmp_path / "study" / "study.json")]).output == text
+    missing = CliRunner().invoke(app, ["statement", "--dpia", str(tmp_path / "nothing.json")])
+    assert "a study's directory or its study.json" in str(missing.exception)

@@ -32,8 +32,7 @@ def a_study(lists: bool = False) -> Study:
             "operator": "C",
             "eligible": "D",
             "nodes": NODES,
-            "schema": Schema.numeric(8, 0.0, 1.0, classes=4, private_edges=lists),
-            "class_names": ["bus", "bike", "car", "train"],
+            "schema": Schema.numeric(8, 0.0, 1.0, classes=["bus", "bike", "car", "train"], private_edges=lists),
             "release": asked(
                 {"mechanism": "multi-bit", "epsilon": 4.0}, neighbours={"epsilon": 7.0} if lists else None
             ),
@@ -118,9 +117,23 @@ def test_a_study_directory_is_read_and_told_of_the_model(
     assert (code, err) == (0, "")
     assert "60 of 120" in out
     (model,) = store.models()
-    store.dispose()
     assert (model["name"], model["system"]) == ("model", "lpgnn")
     assert model["metrics"]["response_rate"] == 0.5
+    assert store.forget(2, "participant")
+    status = privet(capsys, monkeypatch, "study", "status", files / "study")[1]
+    assert "Erased: 1." in status
+    assert "trained before 1 erasure, train it again" in status
+    public[-1] = files / "again"
+    code, out, _ = privet(capsys, monkeypatch, *training(files, "study"), *public)
+    assert (code, "59 of 120" in out, "The reports of 1 people had been erased" in out) == (0, True, True)
+    assert json.loads((files / "again" / "facts.json").read_text())["erasures"] == 1
+    assert [model["erasures_since"] for model in store.models()] == [1, 0]
+    reports = files / "later.parquet"
+    privet(capsys, monkeypatch, "study", "export", files / "study", "--out", reports)
+    public[-1] = files / "third"
+    code, out, _ = privet(capsys, monkeypatch, *training(files, "later.parquet"), *public)
+    assert "The reports of 1 people had been erased" in out
+    store.dispose()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@
     for (const id of (control.getAttribute("aria-describedby") ?? "").split(/\s+/).filter(Boolean)) {
       if (document.getElementById(id) === null) faults.push(`${name(control)} is described by a missing ${id}`);
     }
-    const box = (control.type === "radio" ? control.closest(".option") : control).getBoundingClientRect();
+    const box = (["radio", "checkbox"].includes(control.type) ? control.closest(".option") : control).getBoundingClientRect();
     if (box.width < 24 || box.height < 24) faults.push(`${name(control)} is smaller than 24 px`);
   }
 

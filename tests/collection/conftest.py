@@ -6,6 +6,7 @@ pytest.importorskip("fastapi", reason="the collection extra is not installed")
 
 from fastapi.testclient import TestClient
 from simulated_studies import Service, make_study, store_place
+from web_visits import browser, picture, serve, visitor  # noqa: F401 (fixtures of the pages' tests)
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import live_collector

@@ -11,6 +11,7 @@ import json
 import random
 import runpy
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,15 @@ def vectors() -> list[dict[str, Any]]:
 def draw(parameters: dict[str, Any], value: list[int], words: list[int]) -> tuple[list[int], int]:
     """Return the symbols that a device draws, and how many words it used."""
     bits = SHARED["ReplayedBits"](words)
-    kind = MECHANISMS[parameters["mechanism"]]
-    mechanism = kind(**{name: each for name, each in parameters.items() if name != "mechanism"})
+    mechanism = _mechanism(json.dumps(parameters, sort_keys=True))
     return mechanism.perturb(np.array([value]), bits).symbols[0].tolist(), bits.used
+
+
+@cache
+def _mechanism(document: str) -> Mechanism:
+    """Make a mechanism once: its weights are exact, and take longer than all draws."""
+    parameters = json.loads(document)
+    return MECHANISMS[parameters.pop("mechanism")](**parameters)
 
 
 def _vector(chance: random.Random, mechanism: Mechanism, value: list[int], first: list[int]) -> dict[str, Any]:

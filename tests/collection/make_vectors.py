@@ -95,10 +95,19 @@ def _word(chance: random.Random) -> int:
 
 
 def _cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
+    yield from _named_cases()
     yield from _numeric_cases()
     yield from _categorical_cases()
     yield from _label_cases()
     yield from _list_cases()
+
+
+def _named_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
+    schema = Schema(
+        (Categories(2, ("no", "yes")), Interval(0.0, 1.0), Categories(3)), 3, class_names=("Bär", "b c", "日")
+    )
+    study = make_study(schema, {"mechanism": "piecewise", "epsilon": 1.0}, labels={"epsilon": 1.0})
+    yield study, {"node": 7, "features": [1, 0.25, 2], "label": 2}, []
 
 
 def _numeric_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:

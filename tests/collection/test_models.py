@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import yaml
 from simulated_studies import make_study
 
+from privet.collection.chain import Chain
 from privet.collection.facts import Accuracy, Facts
 from privet.collection.models import TrainedModel
 from privet.collection.training import train_model
@@ -49,7 +51,9 @@ def said_of(one_class: bool = False, gain: float = 0.0, margin: float = 0.05, la
         classes_predicted=1 if one_class else 3,
     )
     study = make_study(nodes=1000)
-    return TrainedModel(study, Fitted("lpgnn", study.guarantee(), np.ones((1000, 3), dtype=np.float32)), facts)
+    return TrainedModel(
+        Chain((study,)), Fitted("lpgnn", study.guarantee(), np.ones((1000, 3), dtype=np.float32)), facts
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,6 +95,17 @@ def test_people_who_did_not_answer_are_classified_too_and_it_says_so() -> None:
     model = said_of()
     silent = replace(model, facts=replace(model.facts, respondents=400, features_from_neighbours=600))
     assert "The model classifies the 600 others, too." in "\n".join(silent.summary())
+
+
+def test_erasures_before_the_training_are_told(tmp_path: Path) -> None:
+    model = said_of()
+    assert "erased" not in "\n".join(model.summary())
+    later = replace(model, facts=replace(model.facts, erasures=3))
+    assert "The reports of 3 people had been erased" in "\n".join(later.summary())
+    later.save(tmp_path / "model")
+    assert json.loads((tmp_path / "model" / "facts.json").read_text())["erasures"] == 3
+    assert "the reports of 3 had been erased before the training" in read_statement(tmp_path / "model")["dataset"]
+    assert TrainedModel.load(tmp_path / "model").facts.erasures == 3
 
 
 @pytest.fixture

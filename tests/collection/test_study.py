@@ -13,6 +13,8 @@ from privet.collection.study import Study
 from privet.data import Schema
 from privet.errors import InvalidData
 
+SCHEMA = json.loads(Schema.numeric(6, low=0.0, high=10.0, classes=3).to_json())
+
 
 def document(**changes):
     """A manifest; ``features``, ``labels`` and ``neighbours`` change these questions, other names their fields."""
@@ -44,6 +46,7 @@ def test_the_canonical_bytes_give_the_same_study_back(study):
         {"labels": None},
         {"closes": "2029-12-31T00:00:01Z"},
         {"schema": json.loads(Schema.numeric(6, low=0.0, high=10.5, classes=3).to_json())},
+        {"schema": SCHEMA | {"classes": ["a", "b", "c"]}},
         {"questions": ["a", "b", "c", "d", "e", "f"]},
     ],
 )
@@ -76,13 +79,15 @@ def test_other_spellings_of_a_manifest_are_refused(study):
         ({"opens": "2020-01-01T00:00:00"}, "zone"),
         ({"closes": "2019-01-01T00:00:00Z"}, "later than opens"),
         ({"questions": ["one"]}, "6 texts"),
-        ({"class_names": ["one"]}, "3 names"),
+        ({"schema": SCHEMA | {"classes": ["one"]}}, "at least 2"),
+        ({"schema": SCHEMA | {"classes": ["one", "one", "two"]}}, "different texts"),
         ({"neighbours": {"epsilon": 3.0}}, "edges are private"),
         ({"title": "   "}, "title"),
         ({"operator": "o\x1b[8m"}, "printable"),
         ({"purpose": "x\n\nWhat it costs\n  Epsilon 0.1"}, "printable"),
         ({"eligible": "\u202eeverybody"}, "printable"),
-        ({"class_names": ["a", "b", "c\x07"]}, "printable"),
+        ({"schema": SCHEMA | {"classes": ["a", "b", "c\x07"]}}, "printable"),
+        ({"class_names": ["a", "b", "c"]}, "class_names"),
         (
             {"features": {"mechanism": "analytic-gaussian", "epsilon": 1e-6, "delta": 0.999}},
             "a delta of at most 0.0001",

@@ -24,6 +24,9 @@ NODES = 300
 MECHANISMS = {"lpgnn": "multi-bit", "privge": "hds", "rgnn": "sampled-response", "solitude": "multi-bit"}
 
 
+NAMES = ("bus", "bike", "car", "train")
+
+
 def a_graph(categorical: bool = False) -> Graph:
     graph = social_graph(NODES, features=16, average_degree=8, homophily=0.8, seed=0)
     return graph.replace(schema=Schema.categorical([2] * 16, classes=4)) if categorical else graph
@@ -38,7 +41,7 @@ def a_study(
     one_sided: bool = True,
 ) -> Study:
     lists = system == "solitude"
-    schema = replace(a_graph(system == "rgnn").schema, private_edges=lists)
+    schema = replace(a_graph(system == "rgnn").schema, private_edges=lists, class_names=NAMES)
     features = {"mechanism": mechanism or MECHANISMS[system], "epsilon": epsilon}
     features |= {"sample": 4} if system == "rgnn" else {}
     document = {
@@ -48,7 +51,6 @@ def a_study(
         "eligible": "D",
         "nodes": NODES,
         "schema": schema,
-        "class_names": ["bus", "bike", "car", "train"],
         "release": asked(
             features,
             None if labels is None else {"epsilon": labels},

@@ -9,17 +9,25 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import privet.collection
+from privet.collection.device.ledger import Ledger
+from privet.collection.device.participant import Participant, PrivateAnswers, Refusal, Reply
+from privet.collection.device.preparation import prepare
 from privet.collection.study import Study
+from privet.errors import PrivetError
+from privet.release.asks.resemblance import linear_scores
 
 HERE = Path(__file__).parent
 WEB = Path(privet.collection.__file__).parent / "server" / "web"
 MAKER = runpy.run_path(str(HERE / "make_vectors.py"))
 MECHANISM_MAKER = runpy.run_path(str(HERE / "make_mechanism_vectors.py"))
+ROUND_MAKER = runpy.run_path(str(HERE / "make_round_vectors.py"))
 VECTORS: list[dict[str, Any]] = json.loads((HERE / "vectors.json").read_text())
 MECHANISM_VECTORS: list[dict[str, Any]] = json.loads((HERE / "mechanism_vectors.json").read_text())
+ROUND_VECTORS: dict[str, Any] = json.loads((HERE / "round_vectors.json").read_text())
 
 NODE_PROGRAM = """
 import { readFileSync } from "node:fs";
@@ -82,11 +90,84 @@ def test_node_finds_a_symbol_that_differs(tmp_path: Path) -> None:
     assert len(node_differences("check_mechanism_vectors.js", changed, tmp_path)) == 2
 
 
+def test_python_makes_the_reports_of_rounds() -> None:
+    for vector in ROUND_VECTORS["reports"]:
+        bits = MAKER["ReplayedBits"](words_of(vector))
+        body = ROUND_MAKER["report"](vector, bits)
+        assert (body.hex(), bits.used) == (vector["body"], vector["used"])
+
+
+def test_python_refuses_what_a_dishonest_server_tries() -> None:
+    honest = 0
+    for vector in ROUND_VECTORS["refusals"]:
+        public = ROUND_VECTORS["served"] | vector["replaced"]
+        server = ROUND_MAKER["Server"](public, vector["rows"], vector["node"], vector["changes"])
+
+        def check(vector: dict[str, Any] = vector, server: Any = server) -> None:
+            study = Participant(Ledger(":memory:")).check(server.blob(vector["id"]), vector["id"])
+            ready = prepare(study, vector["node"], server)
+            answers = PrivateAnswers([1.0, 0, 0.5], neighbours=[0, 1])
+            answers.checked(ready)
+            if study.directory is not None and not server.blob(study.directory).startswith(b"0,Name 0\n1,"):
+                raise Refusal("a list of participants that the owner does not have")
+
+        if vector["key"] == "":
+            check()
+            honest += 1
+        else:
+            with pytest.raises(PrivetError):
+                check()
+    assert honest == 1
+
+
+def test_the_round_vectors_are_those_of_their_maker() -> None:
+    assert json.loads(json.dumps(ROUND_MAKER["vectors"]())) == ROUND_VECTORS
+
+
+def test_the_vectors_of_scores_depend_on_the_order_of_sums() -> None:
+    """Adding from the end gives other scores, and somewhere classes tie."""
+    scores_differ = 0
+    for vector in ROUND_VECTORS["scores"]:
+        weights = np.array(vector["scorer"]).reshape(-1, vector["classes"])
+        flipped = np.vstack([weights[-2::-1], weights[-1:]])
+        scores = linear_scores(np.array([vector["features"][::-1]]), flipped, vector["unitLength"])[0]
+        scores_differ += scores.tolist() != vector["scores"]
+    assert scores_differ > 20
+    assert sum(len(set(vector["scores"])) < vector["classes"] for vector in ROUND_VECTORS["scores"]) > 10  # ties
+
+
+def test_node_finds_what_the_round_vectors_say(tmp_path: Path) -> None:
+    plain = [{**vector, "json": plain_values(vector)} for vector in ROUND_VECTORS["reports"]]
+    assert node_differences("check_round_vectors.js", {**ROUND_VECTORS, "reports": plain}, tmp_path) == []
+
+
+def test_node_finds_a_round_vector_that_differs(tmp_path: Path) -> None:
+    first = {name: made[:1] for name, made in ROUND_VECTORS.items() if name != "served"}
+    wrong = {
+        "trees": [{**first["trees"][0], "count": 2}],
+        "arrays": [{**first["arrays"][0], "values": [1]}],
+        "scores": [{**first["scores"][0], "position": 9}],
+        "counts": [{**first["counts"][0], "counts": [9]}],
+        "shown": [{**first["shown"][0], "body": "00"}],
+        "reports": [{**first["reports"][0], "shows": False, "json": plain_values(first["reports"][0])}],
+        "prices": [{**first["prices"][0], "cost": 0.25}],
+        "refusals": [{**first["refusals"][0], "key": "pairs"}],
+    }
+    served = {"served": ROUND_VECTORS["served"]}
+    assert len(node_differences("check_round_vectors.js", wrong | served, tmp_path)) == len(wrong)
+
+
+def plain_values(vector: dict[str, Any]) -> Any:
+    """The JSON form of a report, as Python shows it."""
+    study = Study.from_bytes(bytes.fromhex(vector["public"][vector["id"]]))
+    return Reply(study, bytes.fromhex(vector["body"]), vector["shows"]).symbols()
+
+
 def words_of(vector: dict[str, Any]) -> list[int]:
     return [int(vector["words"][i : i + 16], 16) for i in range(0, len(vector["words"]), 16)]
 
 
-def node_differences(checker: str, vectors: list[dict[str, Any]], folder: Path) -> Any:
+def node_differences(checker: str, vectors: Any, folder: Path) -> Any:
     """Return the sentences of a checker that runs in node."""
     node = shutil.which("node")
     if node is None:

@@ -4,217 +4,44 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import random
 import runpy
-import shutil
-import socket
-import threading
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-import uvicorn
 from simulated_studies import asked
+from web_visits import (
+    CHROMIUM,
+    OPERATOR_KEY,
+    SENTINEL,
+    Live,
+    Visit,
+    at,
+    fill_in,
+    make_study,
+    numeric_study,
+    shown_report,
+)
 
-from privet.collection.server.app import Limits, create_app
-from privet.collection.server.store import Store
 from privet.collection.study import Study
-from privet.collection.tokens import Tokens, new_key
-from privet.data import Categories, Interval, Schema
-from privet.mechanisms import SeededBits
-from privet.release import PrivateData
+from privet.data import Schema
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = os.environ.get("PRIVET_CHROMIUM") or shutil.which("chromium")
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (PRIVET_CHROMIUM)")
 
 HERE = Path(__file__).parent
-OPERATOR_KEY = "the-operators-key"
-SENTINEL = "7.123456"  # a raw answer that must be nowhere once the report is sent
-OPTIONS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP insecure.test 127.0.0.1"),
-)
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-
-
-def at(hours: float) -> str:
-    return (datetime.now(UTC) + timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def make_study(**changes: Any) -> Study:
-    """The study of most tests; ``features``, ``labels`` and ``neighbours`` are the parameters of these questions."""
-    questions: dict[str, Any] = {"features": {"mechanism": "hds", "epsilon": 1.5, "sample": 2}}
-    questions |= {"labels": {"epsilon": 1.0}, "neighbours": {"epsilon": 0.5}}
-    questions |= {name: changes.pop(name) for name in tuple(questions) if name in changes}
-    schema = Schema((Interval(0.0, 12.0), Interval(0.0, 6.0), Categories(5)), classes=3, private_edges=True)
-    values: dict[str, Any] = {
-        "title": "Sleep and friendship",
-        "purpose": "How sleep goes together with the sleep of friends.",
-        "operator": "privet developers",
-        "eligible": "Everybody with a link.",
-        "nodes": 300,
-        "schema": schema,
-        "questions": ["Hours of sleep", "Cups of coffee", "How often do you nap?"],
-        "class_question": "Which type are you?",
-        "class_names": ["Early bird", "Night owl", "Neither"],
-        "release": asked(**questions),
-        "opens": at(-30),
-        "closes": at(200),
-    }
-    return Study(**{**values, **changes})
-
-
-def numeric_study(**changes: Any) -> Study:
-    """One numeric answer or more, and nothing else is asked."""
-    nothing: dict[str, Any] = {"questions": None, "class_question": None, "class_names": None, "labels": None}
-    features = {"mechanism": "multi-bit", "epsilon": 1.0}
-    schema = Schema.numeric(1, low=0.0, high=1.0)
-    return make_study(**{"neighbours": None, "schema": schema, "features": features, **nothing, **changes})
-
-
-class Live:
-    """A collector under uvicorn in a thread."""
-
-    def __init__(self, study: Study, folder: Path) -> None:
-        self.study, self.tokens = study, Tokens(study, new_key())
-        self.store = Store.open(folder / f"{study.id[:12]}.sqlite", study)
-        app = create_app(self.store, self.tokens, OPERATOR_KEY, Limits(rate=0))
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.port = self._socket.getsockname()[1]
-        self.origin = f"http://localhost:{self.port}"
-        self._server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, ws="none"))
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
-        self._thread.start()
-        while not self._server.started:
-            time.sleep(0.01)
-
-    def link(self, node: int, study: str | None = None, token: str | None = None) -> str:
-        return f"{self.origin}/#token={token or self.tokens.issue(node)}&study={study or self.study.id}"
-
-    def stop(self) -> None:
-        self._server.should_exit = True
-        self._thread.join()
-        self._socket.close()
-        self.store.dispose()
-
-
-@dataclass
-class Visit:
-    """A browser profile of its own, in which everything that should never happen is recorded."""
-
-    context: Any
-    requests: list[str] = field(default_factory=list)
-    troubles: list[str] = field(default_factory=list)
-    reports: list[bytes] = field(default_factory=list)
-
-    def open(self, url: str) -> Any:
-        page = self.context.new_page()
-        page.set_default_timeout(20_000)
-        page.on("request", self._on_request)
-        page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
-        page.on("console", self._on_console)
-        page.goto(url)
-        return page
-
-    def _on_request(self, request: Any) -> None:
-        self.requests.append(request.url)
-        if request.method == "POST" and request.url.endswith("/reports"):
-            self.reports.append(request.post_data_buffer)
-
-    def _on_console(self, message: Any) -> None:
-        # Chromium itself logs every refused request; everything else is a fault (among them CSP violations).
-        if message.type in ("error", "warning") and not message.text.startswith("Failed to load resource"):
-            self.troubles.append(f"{message.type}: {message.text}")
-
-    def check(self) -> None:
-        assert self.troubles == []
-        strange = [
-            u for u in self.requests if not u.startswith(("http://localhost:", "http://insecure.test:", "blob:"))
-        ]
-        assert strange == []
-        assert len({url.split("/")[2] for url in self.requests if not url.startswith("blob:")}) <= 1
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture(scope="module")
-def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Study], Live]]:
-    running: list[Live] = []
-
-    def start(study: Study) -> Live:
-        running.append(Live(study, tmp_path_factory.mktemp("store")))
-        return running[-1]
-
-    yield start
-    for live in running:
-        live.stop()
 
 
 @pytest.fixture(scope="module")
 def live(serve: Callable[[Study], Live]) -> Live:
     return serve(make_study())
-
-
-@pytest.fixture
-def visitor(browser: Any) -> Iterator[Callable[..., Visit]]:
-    visits: list[Visit] = []
-
-    def begin(width: int = 1280, scheme: str = "light") -> Visit:
-        size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme=scheme, locale="en-GB", reduced_motion="reduce")
-        visits.append(Visit(context))
-        return visits[-1]
-
-    yield begin
-    for visit in visits:
-        visit.context.close()
-    for visit in visits:
-        visit.check()
-
-
-@pytest.fixture(scope="module")
-def picture(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Any, str], None]:
-    """Keep a screenshot, and see that the page is accessible as it stands."""
-    folder = Path(os.environ.get("PRIVET_ARTEFACTS") or tmp_path_factory.mktemp("screenshots"))
-    folder.mkdir(parents=True, exist_ok=True)
-    audit = (HERE / "audit_page.js").read_text().rstrip().removesuffix(";")
-
-    def keep(page: Any, name: str) -> None:
-        faults = page.evaluate(audit)
-        page.screenshot(path=folder / f"{name}.png", full_page=True, caret="initial")
-        assert not faults, f"{name}: {'; '.join(faults)}"
-
-    return keep
-
-
-def fill_in(page: Any) -> None:
-    page.get_by_label("Hours of sleep").fill(SENTINEL)
-    page.get_by_label("Cups of coffee").fill("9")
-    page.get_by_label("How often do you nap?").select_option("3")
-    page.get_by_label("Night owl").check()
-    page.get_by_label("Who are you connected with?").fill("3, 44 120")
-
-
-def shown_report(page: Any) -> str:
-    """The report's bytes in hexadecimal, as the page shows them."""
-    return str(page.locator("#bytes code").first.text_content())
 
 
 def test_chromium_makes_the_vectors(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -249,20 +76,28 @@ def test_whole_participation(
     visit = visitor(width, scheme)
     page = visit.open(live.link(node))
     page.get_by_role("heading", name="Sleep and friendship").wait_for()
+    assert not page.get_by_text("privet developers").is_visible()
+    page.get_by_text("Costs in detail, limits of the protection").click()
     for text in (
         "privet developers",
         "Everybody with a link.",
         f"{node} (from 0 to 299)",
-        "Your answers are randomised before anything leaves this device",
+        "one randomised report. Your answers stay here.",
         "at most 33.2.",
-        "98 % sure",
-        "Your true choice is sent with 58 % probability.",
+        "98% sure",
+        "Your true choice is sent with 58% probability.",
         "It counts twice",
     ):
         assert page.get_by_text(text).first.is_visible(), text
+    names = page.get_by_role("table", name="What is sent, and what each question costs").locator("tbody th")
+    assert [" ".join(text.split()) for text in names.all_inner_texts()] == [
+        "Hours of sleep Cups of coffee How often do you nap?",
+        "Which type are you?",
+        "Who are you connected with? (each connection)",
+        "In all",
+    ]
     expected = [f"{text[0].upper()}{text[1:]}." for text in live.study.guarantee().unprotected]
     assert page.locator("#unprotected li").all_inner_texts() == expected
-    page.evaluate("document.querySelectorAll('details').forEach((details) => (details.open = true))")
     picture(page, f"participant-1-{width}-{scheme}")
 
     page.get_by_role("button", name="Make my report").click()
@@ -293,7 +128,7 @@ def test_whole_participation(
     remembered = page.evaluate("JSON.stringify(localStorage) + JSON.stringify(sessionStorage)")
     for place in (page.content(), remembered, *visit.requests):
         assert SENTINEL not in place
-    assert page.locator("input:not(#limit), textarea, select").count() == 0
+    assert page.locator("input:not(#limit), textarea, select:not(#language)").count() == 0
 
 
 def test_a_reload_finds_the_same_report_and_sends_nothing_twice(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -311,7 +146,7 @@ def test_a_reload_finds_the_same_report_and_sends_nothing_twice(live: Live, visi
     assert live.store.get(20) == bytes.fromhex(first)
     page.reload()
     page.get_by_role("heading", name="your report is stored").wait_for()
-    page.get_by_text("History and limit").click()
+    page.get_by_text("Your privacy budget: history and limit").click()
     assert page.get_by_role("table", name="Reports made in this browser").locator("tbody tr").count() == 1
     assert len(visit.reports) == 1
     with page.expect_download() as download:
@@ -390,7 +225,7 @@ def test_a_cost_is_never_rounded_down(live: Live, visitor: Callable[..., Visit])
 def test_the_owners_limit(live: Live, visitor: Callable[..., Visit], picture: Callable[[Any, str], None]) -> None:
     visit = visitor(390)
     page = visit.open(live.link(24))
-    page.get_by_text("History and limit").click()
+    page.get_by_text("Your privacy budget: history and limit").click()
     limit = page.get_by_label("My limit for everything on this site")
     limit.fill("3.4999")
     page.get_by_role("button", name="Save limit").click()
@@ -436,7 +271,7 @@ def test_a_changed_manifest_is_refused(live: Live, visitor: Callable[..., Visit]
     page = visitor().open(live.origin)
     changed = live.study.canonical().replace(b'"epsilon":1.5', b'"epsilon":8.5')
     assert changed != live.study.canonical()
-    page.route("**/study", lambda route: route.fulfill(body=changed, content_type="application/json"))
+    page.route("**/public/*", lambda route: route.fulfill(body=changed, content_type="application/json"))
     page.goto(live.link(31))
     page.get_by_role("heading", name="This is not the study you were invited to").wait_for()
 
@@ -449,9 +284,21 @@ def test_a_changed_manifest_is_refused(live: Live, visitor: Callable[..., Visit]
         ({"release": asked({"mechanism": "none", "epsilon": 1.0})}, "is unknown"),
         ({"release": asked({"mechanism": "hds", "epsilon": 1e-12})}, "finite precision"),
         ({"release": asked({"mechanism": "hds", "epsilon": 1.0, "steps": 7})}, "unknown field “steps”"),
-        ({"release": asked({"mechanism": "hds", "epsilon": 1.0}) * 2}, "in another order"),
+        ({"release": asked({"mechanism": "hds", "epsilon": 1.0}) * 2}, "asks a question twice"),
+        ({"earlier": ["0"]}, "earlier is not a list"),
+        ({"earlier": [f"{number:064x}" for number in range(101)]}, "earlier names more than 100 rounds"),
+        ({"panel": "sha256:0"}, "people or panel"),
+        ({"plan": {"system": "inquiry"}}, "lacks the field “settings”"),
+        ({"delete_after": -1}, "delete_after"),
+        ({"release": []}, "asks nobody"),
         ({"release": {"ask": "features"}}, "is not a list of questions"),
         ({"release": [{"ask": "length", "mechanism": "degree-response", "epsilon": 1.0}]}, "does not have"),
+        ({"release": [{"ask": ["features"], "mechanism": "hds", "epsilon": 1.0}]}, "is not a text"),
+        ({"release": [{"ask": "features", "mechanism": ["hds"], "epsilon": 1.0}]}, "is not a text"),
+        ({"release": [None]}, "is not a list of questions"),
+        ({"release": [["features"]]}, "is not a list of questions"),
+        ({"opens": ["2026-01-01T00:00:00Z"]}, "a time is not one"),
+        ({"closes": ["2126-01-01T00:00:00Z"]}, "a time is not one"),
     ],
 )
 def test_manifests_that_are_not_understood_are_refused(
@@ -498,7 +345,7 @@ def test_a_study_that_its_operator_closed(
     page.get_by_text("The study was closed by its operator. Your report never left this device.").wait_for()
     assert (collector.store.count(), visit.reports) == (0, [])
     assert not page.get_by_role("button", name="Send this report").is_visible()
-    page.get_by_text("History and limit").click()
+    page.get_by_text("Your privacy budget: history and limit").click()
     assert page.get_by_text("Refunded ε = 1 for “Closed early”, whose report was never sent").is_visible()
     assert "This study costs" not in page.locator("#budget-words").inner_text()
     picture(page, "participant-refunded")
@@ -572,7 +419,7 @@ def test_hundreds_of_features(
     box.fill("0.5, 1, 2")
     assert page.get_by_text("400 answers are needed, and 3 were found.").is_visible()
     box.fill(json.dumps([0.25] * 399 + [7]))
-    assert page.get_by_text("400 answers read. 1 lie outside").is_visible()
+    assert page.get_by_text("400 answers read. 1 lies outside").is_visible()
     file = tmp_path / "answers.csv"
     file.write_text("\n".join(["0.75"] * 400))
     page.get_by_label("Or read them from a file").set_input_files(file)
@@ -599,71 +446,118 @@ def test_the_pages_are_served_with_a_strict_policy(live: Live, visitor: Callable
     visit.troubles.clear()
 
 
-def test_operator(
-    serve: Callable[[Study], Live], visitor: Callable[..., Visit], picture: Callable[[Any, str], None]
+def test_what_is_not_sent_is_refunded_and_not_drawn_again(
+    serve: Callable[[Study], Live], visitor: Callable[..., Visit]
 ) -> None:
-    study = make_study(title="An operator's study", neighbours=None, schema=Schema.numeric(3, 0.0, 1.0, classes=3))
-    collector = serve(study)
-    fill_store(collector)
-    for width, scheme in ((1280, "light"), (390, "dark")):
-        visit = visitor(width, scheme)
-        page = visit.open(f"{collector.origin}/operator")
-        page.get_by_label("Operator's key").fill("a wrong one")
-        page.get_by_role("button", name="Open").click()
-        page.get_by_text("This is not the operator's key of this study.").wait_for()
-        picture(page, f"operator-gate-{width}-{scheme}")
-        page.get_by_label("Operator's key").fill(OPERATOR_KEY)
-        page.get_by_role("button", name="Open").click()
-        page.get_by_role("heading", name="An operator's study").wait_for()
-        page.get_by_text("The same as a table").click()
-        for text in ("40.0 %", "of 300 participants", "invalid report", "lpgnn", "0.812", "multiply their odds"):
-            assert page.get_by_text(text).first.is_visible(), text
-        label = page.locator("#chart svg").get_attribute("aria-label")
-        assert label == "120 of 300 participants have reported, 40 %."
-        picture(page, f"operator-{width}-{scheme}")
-        assert all(OPERATOR_KEY not in url for url in visit.requests)
-        page.reload()
-        page.get_by_role("heading", name="An operator's study").wait_for()
-    page.get_by_role("button", name="Close the study").click()
-    page.get_by_role("button", name="Keep it open").click()
-    assert not collector.store.is_closed()
-    page.get_by_role("button", name="Close the study").click()
-    picture(page, "operator-confirm-390-dark")
-    page.get_by_role("button", name="Close it for good").click()
-    page.get_by_text("The study is closed.").wait_for()
-    assert collector.store.is_closed()
-    page.get_by_role("button", name="Forget the key").click()
-    assert page.evaluate("sessionStorage.length") == 0
-
-
-def test_the_operators_page_follows_the_study(serve: Callable[[Study], Live], visitor: Callable[..., Visit]) -> None:
-    collector = serve(numeric_study(title="Growing"))
+    collector = serve(numeric_study(title="Declined"))
     visit = visitor()
-    page = visit.open(f"{collector.origin}/operator")
-    page.clock.install()
-    page.get_by_label("Operator's key").fill(OPERATOR_KEY)
-    page.get_by_role("button", name="Open").click()
-    page.get_by_text("0.0 %").wait_for()
-    collector.store.insert([5], [b"\x01"])
-    page.clock.run_for(6000)
-    page.get_by_text("0.3 %").first.wait_for()
-    page.route("**/operator/summary", lambda route: route.abort())
-    page.clock.run_for(6000)
-    page.get_by_text("The collector cannot be reached. The figures below").wait_for()
+    page = visit.open(collector.link(1))
+    page.get_by_label("Feature 0").fill("0.5")
+    page.get_by_label("Feature 0").press("Enter")
+    page.get_by_role("button", name="Do not send").click()
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") == "decline"
+    assert page.evaluate("JSON.parse(localStorage.getItem('privet-ledger-1')).reports.length") == 1
+    page.get_by_role("button", name="Do not send").click()
+    assert page.evaluate("document.activeElement.id") == "confirm-no"
+    page.get_by_role("button", name="Destroy it").click()
+    page.get_by_text("Your report never left this device. It is destroyed, and its cost is refunded.").wait_for()
+    assert page.evaluate("document.activeElement.id") == "ended-heading"
+    ledger = json.loads(page.evaluate("localStorage.getItem('privet-ledger-1')"))
+    assert ledger["reports"] == []
+    assert [(entry["cost"], entry["reason"]) for entry in ledger["refunds"]] == [(1.0, "You decided not to send it.")]
+    page.get_by_text("Your privacy budget: history and limit").click()
+    assert page.get_by_text("So far you have given away ε = 0").is_visible()
+    page.reload()
+    page.get_by_role("heading", name="Nothing was sent").wait_for()
+    assert page.locator("#questions input").count() == 0
+    assert (collector.store.count(), visit.reports) == (0, [])
 
 
-def fill_store(collector: Live) -> None:
-    """120 reports over the last day, some refusals, a conflict and a model."""
-    study, chance = collector.study, np.random.default_rng(0)
-    people = PrivateData(np.arange(120), chance.random((120, 3)), chance.integers(0, 3, 120))
-    bodies = study.release.wire.pack(study.release.perturb(people, SeededBits(1)))
-    moments = time.time() - 86400 * np.sort(chance.random(12))[::-1]
-    for group, moment in enumerate(moments.tolist()):
-        rows = slice(10 * group, 10 * group + 10)
-        collector.store.insert(range(10 * group, 10 * group + 10), bodies[rows], now=moment)
-    collector.store.insert([0], [bodies[1]])
-    collector.store.reject({"invalid report": 3, "too many requests": 12})
-    metrics = {"accuracy": 0.8123, "macro_f1": 0.79}
-    collector.store.add_model(
-        {"name": "first", "system": "lpgnn", "trained": "2026-03-01T12:00:00Z", "metrics": metrics}
+def test_what_has_left_cannot_be_kept_back(live: Live, visitor: Callable[..., Visit]) -> None:
+    page = visitor().open(live.link(40))
+    page.route("**/reports", lambda route: route.abort())
+    fill_in(page)
+    page.get_by_role("button", name="Make my report").click()
+    page.get_by_role("button", name="Send this report").click()
+    page.get_by_text("The report is kept").wait_for()
+    assert not page.get_by_role("button", name="Do not send").is_visible()
+    page.reload()
+    page.get_by_role("button", name="Send this report").wait_for()
+    assert not page.get_by_role("button", name="Do not send").is_visible()
+
+
+def test_a_withdrawal(live: Live, visitor: Callable[..., Visit]) -> None:
+    visit = visitor()
+    page = visit.open(live.link(41))
+    fill_in(page)
+    page.get_by_role("button", name="Make my report").click()
+    page.get_by_role("button", name="Send this report").click()
+    page.get_by_role("heading", name="your report is stored").wait_for()
+    asked_for: list[tuple[str, str]] = []
+    answers = [(503, {"error": "The store did not answer; try again."}), (200, {"status": "erased"})]
+
+    def collector(route: Any) -> None:
+        asked_for.append((route.request.method, route.request.headers["authorization"]))
+        status, document = answers.pop(0)
+        route.fulfill(status=status, json=document)
+
+    page.route("**/reports", collector)
+    page.get_by_role("button", name="Withdraw my report").click()
+    page.get_by_role("button", name="Leave it stored").click()
+    assert asked_for == []
+    page.get_by_role("button", name="Withdraw my report").click()
+    page.get_by_role("button", name="Withdraw it").click()
+    page.get_by_text("Nothing was withdrawn: The store did not answer; try again.").wait_for()
+    page.get_by_role("button", name="Withdraw my report").click()
+    page.get_by_role("button", name="Withdraw it").click()
+    page.get_by_text("Its cost stays in your ledger, because the report was seen").wait_for()
+    token = live.link(41).partition("token=")[2].partition("&")[0]
+    assert asked_for == [("DELETE", f"Bearer {token}")] * 2
+    page.get_by_text("Your privacy budget: history and limit").click()
+    assert page.get_by_text("So far you have given away ε = 3.5").is_visible()
+    assert page.get_by_role("table", name="Reports made in this browser").get_by_text("withdrawn on").is_visible()
+    page.reload()
+    page.get_by_role("heading", name="Your report is withdrawn").wait_for()
+    assert not page.get_by_role("button", name="Send this report").is_visible()
+
+
+def test_people_read_when_their_report_is_deleted_before_they_agree(
+    serve: Callable[[Study], Live], visitor: Callable[..., Visit]
+) -> None:
+    study = numeric_study(opens="2026-01-01T00:00:00Z", closes="2035-02-01T12:00:00Z", delete_after=28)
+    page = visitor(timezone_id="Europe/Berlin").open(serve(study).link(3))
+    page.get_by_text("Costs in detail, limits of the protection").click()
+    told = page.locator("#facts").inner_text()
+    assert "28 days after closing: 1 March 2035 at 13:00. Until then you can withdraw it with this link." in told
+
+
+def test_the_browser_is_asked_to_keep_the_ledger(live: Live, visitor: Callable[..., Visit]) -> None:
+    visit = visitor()
+    visit.context.add_init_script(
+        "StorageManager.prototype.persist = async () => { localStorage.asked = `${localStorage.asked ?? ''}!`; throw 1}"
     )
+    page = visit.open(live.link(43))
+    fill_in(page)
+    assert page.evaluate("localStorage.asked ?? ''") == ""
+    page.get_by_role("button", name="Make my report").click()
+    page.get_by_role("heading", name="Check what will be sent").wait_for()
+    assert page.evaluate("localStorage.asked") == "!"  # and a refusal changes nothing
+
+
+def test_a_keyboard_reaches_everything_in_order(live: Live, visitor: Callable[..., Visit]) -> None:
+    page = visitor().open(live.link(42))
+    page.locator("#answer").wait_for()
+    seen = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.id || document.activeElement.parentElement.id"))
+    features = ["feature-0", "feature-1", "feature-2"]
+    assert seen[:9] == ["language", "more", *features, "label-0", "neighbours", "make", "budget"]
+    page.get_by_role("button", name="Make my report").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "problems"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "feature-0"
+    assert page.locator("#feature-0").get_attribute("aria-invalid") == "true"

@@ -9,7 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from privet.data import Graph, Schema, load, read_directory, read_edges, save, write_directory, write_edges
+from privet.data import (
+    Categories,
+    Graph,
+    Interval,
+    Schema,
+    load,
+    read_directory,
+    read_edges,
+    save,
+    write_directory,
+    write_edges,
+)
 from privet.data import edge_lists as module
 from privet.errors import InvalidData, InvalidParameter
 
@@ -151,6 +162,22 @@ def test_what_the_formats_cannot_hold_is_refused(tmp_path, graph, message, name)
     with pytest.raises(InvalidData, match=message):
         save(graph, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_the_schema_stand_for_codes(tmp_path):
+    schema = Schema((Categories(2, ("no", "yes")), Interval(0, 1)), 2, class_names=("bus", "car"))
+    (tmp_path / "schema.json").write_text(schema.to_json())
+    (tmp_path / "edges.csv").write_text("source,target\n0,1\n")
+    (tmp_path / "nodes.csv").write_text("node,label,smokes,age\n0,car,yes,0.5\n1,,no,1\n2,bus,yes,0\n")
+    graph = read_directory(tmp_path)
+    assert graph.labels.tolist() == [1, -1, 0]
+    assert dense(graph.features).tolist() == [[1, 0.5], [0, 1], [1, 0]]
+    (tmp_path / "nodes.csv").write_text("node,label,smokes,age\n0,car,yes,0.5\n1,,maybe,1\n")
+    with pytest.raises(InvalidData, match=r"one of no, yes\. Got maybe in row 1"):
+        read_directory(tmp_path)
+    (tmp_path / "nodes.csv").write_text("node,label,smokes,age\n0,1,1,0.5\n1,,0,1\n2,0,1,0\n")
+    again = read_directory(tmp_path)
+    assert (again.labels.tolist(), dense(again.features).tolist()) == ([1, -1, 0], [[1, 0.5], [0, 1], [1, 0]])
 
 
 def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,6 +82,36 @@ GOOD = json.loads(Schema.numeric(2, 0, 1, classes=2).to_json())
 def test_bad_documents_end_in_one_sentence(document: str) -> None:
     with pytest.raises(PrivetError, match=r"^The .* instead\.$"):
         Schema.from_json(document)
+
+
+def test_names_stand_for_codes() -> None:
+    schema = Schema.categorical([["no", "yes"], 3], classes=["bus", "bike", "car"])
+    document = json.loads(schema.to_json())
+    assert [entry["categories"] for entry in document["features"]] == [["no", "yes"], 3]
+    assert document["classes"] == ["bus", "bike", "car"]
+    assert Schema.from_json(schema.to_json()) == schema
+    assert (schema.categories, schema.classes, schema.class_names) == ((2, 3), 3, ("bus", "bike", "car"))
+    assert schema != Schema.categorical([2, 3], classes=3)
+    named, counted = schema.features
+    assert isinstance(named, Categories)
+    assert isinstance(counted, Categories)
+    assert [named.code("yes"), named.code(1), counted.code(2)] == [1, 1, 2]
+    assert [schema.class_code("car"), schema.class_code(0), schema.class_code(None)] == [2, 0, None]
+    for wrong in (lambda: named.code("Yes"), lambda: counted.code("2"), lambda: schema.class_code("tram")):
+        with pytest.raises(InvalidData, match="another text") as caught:
+            wrong()
+        assert "tram" not in str(caught.value)  # an answer is private, and errors are logged
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "a"], ["a", ""], ["a", "b\x07"], ["a", 1], ["a", "\u202eb"], [], "ab"])
+def test_bad_names_are_refused(names: Any) -> None:
+    for document in (GOOD | {"classes": names}, GOOD | {"features": [{"categories": names, "repeat": 1}]}):
+        if document["classes"] == []:
+            continue  # no classes
+        with pytest.raises(InvalidParameter, match=r"^The .* instead\.$"):
+            Schema.from_json(json.dumps(document))
+    with pytest.raises(InvalidParameter, match="3 different texts"):
+        Schema((), 3, class_names=("a", "b"))
 
 
 def test_equal_schemas_have_equal_json() -> None:

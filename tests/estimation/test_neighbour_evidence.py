@@ -59,3 +59,18 @@ def test_graphs_without_edges_or_labels(labels: np.ndarray) -> None:
     np.testing.assert_allclose(class_mixing(nothing, labels, 2), 0.5)
     for source in neighbour_evidence(nothing, np.ones((5, 2), dtype=np.float32), labels):
         assert np.isfinite(source).all()
+
+
+def test_trimming_and_bounding_keep_a_liar_within_limits() -> None:
+    own = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    lied = own.copy()
+    hub = int(np.argmax(np.diff(GRAPH.adjacency.indptr)))
+    lied[hub] = [50.0, -50.0, 0.0]
+    several = GRAPH.adjacency @ (LABELS < 0).astype(float) >= 3  # fewer are not trimmed
+    moved = {}
+    for name, options in {"plain": {}, "trim": {"trimmed": True}, "bound": {"bounded": True}}.items():
+        before, after = (list(neighbour_evidence(GRAPH.adjacency, each, LABELS, **options)) for each in (own, lied))
+        moved[name] = float(np.abs(before[3] - after[3])[several].max())
+        assert len(before) == len(SOURCES)
+    assert moved["trim"] < moved["plain"] / 2
+    assert moved["bound"] <= moved["plain"]

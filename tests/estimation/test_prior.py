@@ -198,3 +198,18 @@ def test_from_many_people_on_few_columns_are_used(
     assert np.array_equal(
         structural_prior(graph.adjacency, labels, CLASSES), neighbour_prior(graph.adjacency, labels, CLASSES)
     )
+
+
+def test_without_edges_the_prior_is_the_shares_among_other_people() -> None:
+    labels = np.array([0, 0, 0, 1] * 25 + [-1] * 10)
+    prior = np.exp(structural_prior(sp.csr_array((110, 110)), labels, 2))
+    np.testing.assert_allclose(prior.sum(axis=1), 1)
+    np.testing.assert_allclose(prior[100:], np.tile([76 / 102, 26 / 102], (10, 1)))
+    assert len(np.unique(prior[:100, 0])) > 1  # folds, each told of the others only
+    changed = labels.copy()
+    changed[0] = 1
+    again = np.exp(structural_prior(sp.csr_array((110, 110)), changed, 2))
+    np.testing.assert_array_equal(again[0], prior[0])  # nobody is told of their own label
+    flip = np.array([[0.8, 0.2], [0.2, 0.8]])
+    truer = np.exp(structural_prior(sp.csr_array((110, 110)), labels, 2, label_transition=flip))
+    np.testing.assert_allclose(truer[-1, 0], (76 / 102 - 0.2) / 0.6)

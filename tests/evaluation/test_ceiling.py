@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from privet.data import Graph, social_graph, split_nodes
 from privet.errors import InvalidData
+from privet.evaluation import ceiling as module
 from privet.evaluation.ceiling import Candidate, ceiling
 
 
@@ -49,3 +52,22 @@ def test_dense_features_are_standardised_column_by_column(people: Graph) -> None
 def test_a_graph_without_labels_has_no_ceiling(people: Graph) -> None:
     with pytest.raises(InvalidData, match="labels"):
         ceiling(people.replace(labels=None), 0)
+
+
+def test_a_candidate_far_behind_is_given_up_and_one_near_is_not(people: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    epochs: list[int] = []
+    train = module.train
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        result = train(*arguments, **options)
+        epochs.append(result.epochs)
+        return result
+
+    monkeypatch.setattr(module, "train", counted)
+    hopeless = Candidate("gcn", dropout=0.0, weight_decay=10.0)  # its weights vanish
+    ceiling(people, 0, (Candidate(None), hopeless, Candidate(None)))
+    assert epochs[1] == 40
+    assert epochs[2] == epochs[0] > 40
+    epochs.clear()
+    ceiling(people, 0, (hopeless,))
+    assert epochs[0] >= 40  # there is nobody to be behind

@@ -39,6 +39,38 @@ def test_equal_to_the_dense_polynomial(
     assert torch.equal(x, before)
 
 
+@settings(deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), coefficients=COEFFICIENTS, corrected=st.booleans(), cached=st.integers(1, 400))
+def test_chebyshev_polynomials_corrections_and_blocks_of_columns(
+    random_adjacency: Callable[..., sp.csr_array], seed: int, coefficients: list[float], corrected: bool, cached: int
+) -> None:
+    operator = mean_operator(random_adjacency(seed, directed=True), self_loops=True, dtype=torch.float64)
+    nodes = operator.num_nodes
+    pair = (torch.randn(nodes, 2, dtype=torch.float64), torch.randn(nodes, 2, dtype=torch.float64))
+    polynomial = Filter(operator, tuple(coefficients), "chebyshev", pair if corrected else None)
+    dense = operator.matrix.to_dense().numpy()
+    expected = sum(c * chebyshev(power, dense) for power, c in enumerate(coefficients))
+    expected = expected + (pair[0] @ pair[1].T).numpy() if corrected else expected
+    x = torch.randn(nodes, 7, dtype=torch.float64)
+    before = x.clone()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("privet.graph.filter._CACHE", cached)
+        patch.setattr("privet.graph.filter._NARROWEST", 2)
+        found, turned = polynomial @ x, polynomial.T @ x
+    np.testing.assert_allclose(found.numpy(), expected @ x.numpy(), atol=1e-11)
+    np.testing.assert_allclose(turned.numpy(), expected.T @ x.numpy(), atol=1e-11)
+    np.testing.assert_allclose(polynomial.sparse(sp.csr_array(x.numpy())).toarray(), expected @ x.numpy(), atol=1e-11)
+    assert torch.equal(x, before)
+
+
+def chebyshev(degree: int, matrix: np.ndarray) -> np.ndarray:
+    """T_degree of a matrix, by its recurrence."""
+    before, now = np.eye(len(matrix)), matrix
+    for _ in range(degree):
+        before, now = now, 2 * matrix @ now - before
+    return before
+
+
 @settings(deadline=None, max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1), coefficients=COEFFICIENTS)
 def test_gradients_to_second_order(

@@ -3,12 +3,11 @@
 import base64
 import os
 import secrets
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from commands import run_privet
 
 from privet.collection.study import Study
 from privet.data import Schema
@@ -46,6 +45,15 @@ def make_study(**changes):
     return Study.read(values | changes)
 
 
+def two_rounds(**changes):
+    """The manifests of a study whose first round asks for the class, and whose second one for features."""
+    label, features = ({"ask": "label", "mechanism": "randomized-response", "epsilon": 1.0},
+                       {"ask": "features", "mechanism": "multi-bit", "epsilon": 1.0})  # fmt: skip
+    first = make_study(release=[label], **changes)
+    kept = {"title": first.title, "release": [features], "earlier": [first.id]}
+    return first, make_study(**{**changes, **kept})
+
+
 def simulated(study, seed, count=5):
     """The answers of some people with random private data."""
     rng = np.random.default_rng(seed)
@@ -73,13 +81,14 @@ PACKED, BATCH = "application/vnd.privet.report", "application/vnd.privet.batch"
 class Service:
     """A collector in memory and the requests that tests make of it; ``client`` is set by whoever opens one."""
 
-    def __init__(self, study, store, **limits):
+    def __init__(self, study, store, private_metrics=False, **limits):
         from privet.collection.server.app import Limits, create_app
         from privet.collection.tokens import Tokens, new_key
 
         self.study, self.store = study, store
         self.tokens, self.key = Tokens(study, new_key()), secrets.token_hex(8)
-        self.app = create_app(store, self.tokens, self.key, Limits(**{"rate": 0.0, **limits}))
+        limited = Limits(**{"rate": 0.0, **limits})
+        self.app = create_app(store, self.tokens, self.key, limited, private_metrics=private_metrics)
         answers = simulated(study, 0, count=200)
         self.bodies = dict(zip(answers.users.tolist(), study.release.wire.pack(answers), strict=True))
         self.nodes = sorted(self.bodies)
@@ -101,19 +110,17 @@ class Service:
 
 def privet(*arguments, home, status=0, given=None):
     """Run a command as its user does: its output, or what it says on its way to another exit status than 0."""
-    command = [sys.executable, "-m", "privet.cli", *map(str, arguments)]
-    environment = {**os.environ, "XDG_DATA_HOME": str(home), "COLUMNS": "200"}
-    result = subprocess.run(command, capture_output=True, text=True, input=given, env=environment, timeout=120)
+    result = run_privet(*arguments, given=given or "", environment={"XDG_DATA_HOME": str(home), "COLUMNS": "200"})
     assert result.returncode == status, result.stderr + result.stdout
     return result.stdout if not status else result.stderr
 
 
 def declaration(home):
     """The options of a small study, whose schema and questions are files in ``home``."""
-    (home / "schema.json").write_text(Schema.numeric(4, low=0.0, high=10.0, classes=2).to_json())
+    (home / "schema.json").write_text(Schema.numeric(4, low=0.0, high=10.0, classes=["lark", "owl"]).to_json())
     (home / "questions.txt").write_text("Hours of sleep\nCups of coffee\nKilometres on foot\nBooks in a month\n")
     return [
         *("--title", "Habits", "--purpose", "To be tested.", "--operator", "privet developers", "--nodes", 20),
         *("--schema", home / "schema.json", "--epsilon-labels", 1),
-        *("--questions", home / "questions.txt", "--class-names", "lark,owl"),
+        *("--questions", home / "questions.txt"),
     ]

@@ -1,7 +1,8 @@
-"""Ghost norms and clipped sums against torch.func's per-example gradients."""
+"""Clipped sums on the grid against torch.func's per-example gradients."""
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,10 +10,12 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from privet.errors import InvalidParameter
-from privet.models.clipping import clipped_gradient, perceptron
+from privet.models import clipping
+from privet.models.clipping import clipped_gradient, perceptron, stable_block, summed_gradient
+from privet.models.rows import SparseRows
 
 
-def reference(network: nn.Module, x: Tensor, y: Tensor, bound: float) -> tuple[list[Tensor], Tensor]:
+def reference(network: nn.Module, x: Tensor, y: Tensor, bound: float) -> tuple[np.ndarray, np.ndarray]:
     """Per-example gradients, one by one in memory, clipped and summed."""
 
     def loss(parameters: dict[str, Tensor], row: Tensor, target: Tensor) -> Tensor:
@@ -20,92 +23,123 @@ def reference(network: nn.Module, x: Tensor, y: Tensor, bound: float) -> tuple[l
 
     parameters = {name: value.detach() for name, value in network.named_parameters()}
     each = vmap(grad(loss), in_dims=(None, 0, 0))(parameters, x, y)
-    norms = torch.stack([value.flatten(1).square().sum(1) for value in each.values()]).sum(0).sqrt()
-    factors = (bound / norms).clamp(max=1.0)
-    return [torch.einsum("b,b...->...", factors, value) for value in each.values()], norms
-
-
-def losses(y: Tensor):
-    return lambda logits: nn.functional.cross_entropy(logits, y, reduction="none")
+    flat = torch.cat([value.flatten(1) for value in each.values()], dim=1)
+    norms = flat.norm(dim=1)
+    return ((bound / norms).clamp(max=1.0) @ flat).numpy(), norms.numpy()
 
 
 @given(
     st.integers(0, 2**31), st.integers(1, 12), st.integers(1, 6), st.integers(1, 7), st.integers(1, 3),
-    st.sampled_from([1e-3, 0.5, 100.0]), st.sampled_from([0.1, 1.0, 30.0]),
+    st.sampled_from([1e-3, 0.5, 100.0]), st.sampled_from([0.1, 1.0, 30.0]), st.sampled_from([1, 4, 256]),
 )  # fmt: skip
 @settings(max_examples=60)
 def test_equal_to_per_example_gradients(
-    seed: int, rows: int, columns: int, hidden: int, layers: int, bound: float, scale: float
+    seed: int, rows: int, columns: int, hidden: int, layers: int, bound: float, scale: float, block: int
 ) -> None:
     torch.manual_seed(seed)
     network = perceptron(columns, hidden, 3, layers).double()
     x, y = scale * torch.randn(rows, columns, dtype=torch.float64), torch.randint(3, (rows,))
-    found = clipped_gradient(network, x, losses(y), bound)
-    sums, norms = reference(network, x, y, bound)
-    torch.testing.assert_close(found.norms, norms, rtol=1e-9, atol=1e-9)
-    for ours, theirs, parameter in zip(found.sums, sums, network.parameters(), strict=True):
-        assert ours.shape == parameter.shape
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5 * min(bound, float(norms.max())) * rows)
+    expected, norms = reference(network, x, y, bound)
+    found = clipped_gradient(network, x, y, bound, block=block)
+    # Rounding to the grid is at most 2^-18 of the bound in each entry, and clipping leaves 2^-8 of a gradient for it.
+    largest = 2.0**-8 * np.minimum(norms, bound).sum() + 2.0**-17 * bound * rows
+    np.testing.assert_allclose(found.exact(), expected, rtol=0, atol=largest)
+    np.testing.assert_allclose(summed_gradient(network, x, y, bound), expected, rtol=0, atol=1e-9 * bound * rows + 1e-9)
 
 
-@given(st.integers(0, 2**31), st.sampled_from([1e-4, 0.5, 10.0]), st.sampled_from([1.0, 1e4]))
-def test_no_single_gradient_exceeds_the_bound_in_single_precision(seed: int, bound: float, scale: float) -> None:
+@given(st.integers(0, 2**31), st.sampled_from([1e-4, 0.5, 10.0]), st.sampled_from([1.0, 1e4]), st.booleans())
+def test_no_single_gradient_exceeds_the_bound(seed: int, bound: float, scale: float, sparse: bool) -> None:
+    """Checked in integers: the squared norm in units is at most 2^74."""
     torch.manual_seed(seed)
     network = perceptron(20, 16, 4)
     x, y = scale * torch.randn(1, 20), torch.randint(4, (1,))
-    sums = clipped_gradient(network, x, losses(y), bound).sums
-    assert torch.cat([part.flatten().double() for part in sums]).norm() <= bound
+    rows = SparseRows(sp.csr_array(x.numpy()), np.full(1, 0.3)) if sparse else x
+    found = clipped_gradient(network, rows, y, bound)
+    assert sum(value * value for value in found.values.tolist()) <= 2**74
+    assert found.unit == bound * 2.0**-37
+
+
+@given(st.integers(0, 2**31), st.integers(2, 40))
+def test_leaving_one_example_out_moves_the_sum_by_its_own_integers_and_nothing_else(seed: int, rows: int) -> None:
+    torch.manual_seed(seed)
+    network = perceptron(9, 8, 3)
+    x, y = torch.randn(rows, 9), torch.randint(3, (rows,))
+    kept = [row for row in range(rows) if row != seed % rows]
+    block = stable_block(network, x)
+    whole, others, alone = (
+        clipped_gradient(network, x[chosen], y[chosen], 0.5, block=block).values
+        for chosen in (list(range(rows)), kept, [seed % rows])
+    )
+    assert np.array_equal(whole - others, alone)
+
+
+def test_sparse_rows_give_the_sum_of_dense_ones() -> None:
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    values = sp.csr_array(sp.random_array((70, 50), density=0.1, format="csr", rng=rng, dtype=np.float32))
+    rows = SparseRows(values, rng.normal(size=70))
+    network, y = perceptron(50, 16, 3), torch.randint(3, (70,))
+    for bound in (1e-2, 10.0):
+        found = clipped_gradient(network, rows, y, bound)
+        dense = clipped_gradient(network, torch.from_numpy(rows.dense()), y, bound)
+        np.testing.assert_allclose(found.exact(), dense.exact(), rtol=0, atol=2.0**-15 * bound * 70)
+    np.testing.assert_allclose(
+        summed_gradient(network, rows, y), summed_gradient(network, torch.from_numpy(rows.dense()), y), atol=1e-3
+    )
+
+
+def test_large_batches_stay_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    network, x, y = perceptron(5, 4, 3), torch.randn(60, 5), torch.randint(3, (60,))
+    whole = clipped_gradient(network, x, y, 0.5, block=8).values
+    monkeypatch.setattr(clipping, "_EXACT_ROWS", 16)
+    assert np.array_equal(clipped_gradient(network, x, y, 0.5, block=8).values, whole)
+
+
+def test_a_block_whose_rows_differ_by_place_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Sloppy(nn.ELU):
+        """A kernel that computes the last rows of larger blocks otherwise than the first."""
+
+        def forward(self, x: Tensor) -> Tensor:
+            out = super().forward(x)
+            return out if len(x) < 64 else out + 1e-3 * (torch.arange(len(x)) >= 60)[:, None]
+
+    network = perceptron(5, 4, 3)
+    assert stable_block(network, torch.zeros(0, 5)) == 256
+    assert stable_block(nn.Sequential(network[0], Sloppy(), network[2]), torch.zeros(0, 5)) == 32
 
 
 def test_an_infinite_bound_does_not_clip() -> None:
     torch.manual_seed(0)
     network, x, y = perceptron(5, 4, 3), torch.randn(6, 5), torch.randint(3, (6,))
-    found = clipped_gradient(network, x, losses(y), float("inf"))
-    plain = torch.autograd.grad(losses(y)(network(x)).sum(), list(network.parameters()))
-    for ours, theirs in zip(found.sums, plain, strict=True):
-        torch.testing.assert_close(ours, theirs.double(), rtol=1e-4, atol=1e-6)
+    plain = torch.autograd.grad(nn.functional.cross_entropy(network(x), y, reduction="sum"), list(network.parameters()))
+    expected = torch.cat([part.flatten() for part in plain]).numpy()
+    np.testing.assert_allclose(summed_gradient(network, x, y), expected, rtol=1e-4, atol=1e-6)
 
 
 def test_an_example_without_a_finite_gradient_counts_as_zero() -> None:
     torch.manual_seed(0)
     network, x, y = perceptron(5, 4, 3), torch.randn(4, 5), torch.randint(3, (4,))
-    spoilt = torch.cat([x, torch.full((1, 5), torch.inf)])
-    expected = clipped_gradient(network, x, losses(y), 0.5).sums
-    found = clipped_gradient(network, spoilt, losses(torch.cat([y, y[:1]])), 0.5).sums
-    for ours, theirs in zip(found, expected, strict=True):
-        torch.testing.assert_close(ours, theirs.double(), rtol=1e-4, atol=1e-6)
+    spoilt, labels = torch.cat([x, torch.full((1, 5), torch.inf)]), torch.cat([y, y[:1]])
+    expected = clipped_gradient(network, x, y, 0.5)
+    assert np.array_equal(clipped_gradient(network, spoilt, labels, 0.5).values, expected.values)
+    assert np.isfinite(summed_gradient(network, spoilt, labels)).all()
 
 
 def test_an_empty_batch_is_a_zero_gradient() -> None:
     network = perceptron(5, 4, 3)
-    found = clipped_gradient(network, torch.zeros(0, 5), losses(torch.zeros(0, dtype=torch.int64)), 0.5)
-    assert all(not part.any() for part in found.sums)
+    found = clipped_gradient(network, torch.zeros(0, 5), torch.zeros(0, dtype=torch.int64), 0.5)
+    assert not found.values.any()
+    assert found.values.size == sum(parameter.numel() for parameter in network.parameters())
 
 
 def test_networks_that_mix_examples_are_refused() -> None:
     mixing = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Linear(3, 2))
     y = torch.zeros(2, dtype=torch.int64)
     with pytest.raises(InvalidParameter, match=r"treat each example alone\. Got BatchNorm1d"):
-        clipped_gradient(mixing, torch.zeros(2, 3), losses(y), 1.0)
+        clipped_gradient(mixing, torch.zeros(2, 3), y, 1.0)
     with pytest.raises(InvalidParameter, match="ending in a linear layer"):
-        clipped_gradient(nn.Sequential(nn.Linear(3, 3), nn.ELU()), torch.zeros(2, 3), losses(y), 1.0)
-    with pytest.raises(InvalidParameter, match="'max_grad_norm' parameter"):
-        clipped_gradient(perceptron(3, 3, 2), torch.zeros(2, 3), losses(y), np.nan)
-
-
-@pytest.mark.parametrize(("width", "layers"), [(2, 1), (2, 2), (30, 2)])
-def test_one_example_moves_a_large_sum_by_no_more_than_the_bound(width: int, layers: int) -> None:
-    """Thousands of equal gradients make the sum large; its rounding must stay far below what one of them is."""
-    torch.manual_seed(0)
-    network = perceptron(width, 16, 2, layers)
-    x = 3 * torch.randn(1, width) + 0.3 * torch.randn(4096, width)
-    y = network(x[:1]).argmin(1).expand(len(x))
-
-    def total(rows: slice | list[int]) -> torch.Tensor:
-        found = clipped_gradient(network, x[rows], losses(y[rows]), 0.01)
-        return torch.cat([part.flatten() for part in found.sums])
-
-    whole = total(slice(None))
-    for left_out in (0, 17, 4095):
-        others = [row for row in range(len(x)) if row != left_out]
-        assert (whole - total(others)).norm() <= 0.01 + 1e-7
+        clipped_gradient(nn.Sequential(nn.Linear(3, 3), nn.ELU()), torch.zeros(2, 3), y, 1.0)
+    for bound in (np.nan, 0.0, np.inf):
+        with pytest.raises(InvalidParameter, match="'max_grad_norm' parameter"):
+            clipped_gradient(perceptron(3, 3, 2), torch.zeros(2, 3), y, bound)

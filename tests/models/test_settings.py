@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
 import pytest
-import torch
 
 from privet.errors import InvalidParameter
 from privet.models import NetworkSettings, TrainingSettings
+from privet.models.settings import adam
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ def test_the_training_loop_gets_the_system_s_settings() -> None:
     found = made.training(seed=4, direction="min", max_grad_norm=5.0, progress=True)
     assert found == TrainingSettings(
         max_epochs=7, learning_rate=0.05, weight_decay=0.2, direction="min", patience=3, max_grad_norm=5.0,
-        optimizer=torch.optim.Adam, seed=4, progress=True,
+        optimizer=adam, seed=4, progress=True,
     )  # fmt: skip
 
 

@@ -236,3 +236,17 @@ def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str
     result = train(Point(), upwards, lambda m: float(m.x), counting(progress=True))
     assert result.epochs == 20
     assert capsys.readouterr() == ("", "")
+
+
+def test_training_can_be_given_up() -> None:
+    seen: list[tuple[int, float]] = []
+
+    def give_up(epoch: int, best: float) -> bool:
+        seen.append((epoch, best))
+        return epoch == 3
+
+    with seeded(0):
+        line = nn.Linear(1, 1)
+    result = train(line, lambda model: model.weight.square().sum(), lambda model: 1.0, give_up=give_up)
+    assert result.epochs == 3
+    assert [epoch for epoch, _ in seen] == [0, 1, 2, 3]

@@ -158,7 +158,6 @@ def test_budgets_that_differ_by_rounding_match_and_others_do_not() -> None:
     [
         (None, "a list"),
         ({"ask": "label"}, "a list"),
-        ([], "a list of at least one"),
         ([3], "an object with 'ask' and 'mechanism'"),
         ([{"ask": "label"}], "an object with 'ask' and 'mechanism'"),
         ([{"ask": "colour", "mechanism": "hds"}], "friends, friends-again, label.*resemblance"),

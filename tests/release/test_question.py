@@ -40,7 +40,7 @@ def test_the_promise_is_the_mechanisms_for_the_field_that_is_asked_about() -> No
     assert question.cost() == 1.5
     assert question.line().to_dict() == {
         "part": "features", "unit": "feature vector", "mechanism": "multi-bit", "epsilon": 1.5, "delta": 0.0,
-        "how": MultiBit.words,
+        "how": MultiBit.words, "one_liar": question.mechanism.one_liar(),
     }  # fmt: skip
 
 

@@ -27,6 +27,8 @@ def print_account(account: MechanismAccount | LocalAccount) -> None:
     _add_words(table, account)
     if isinstance(account, MechanismAccount):
         _add_worth(table, account)
+    else:
+        _add_liars(table, account)
     Console().print(table)
 
 
@@ -66,3 +68,10 @@ def _add_worth(table: Table, account: MechanismAccount) -> None:
     table.add_row("worst standard deviation", f"{account.worst_standard_deviation:.4g} for one user's estimate")
     users = account.users_for_error_one_tenth_of_range
     table.add_row("users to average", f"{users:,} for an error of a tenth of the range")
+    table.add_row("one liar", account.mechanism.one_liar())
+
+
+def _add_liars(table: Table, account: LocalAccount) -> None:
+    for line in account.lines:
+        if line.one_liar:
+            table.add_row("one liar", f"{line.part}: {line.one_liar}")

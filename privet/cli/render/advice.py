@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich import box
@@ -48,7 +49,7 @@ def next_commands(advice: Advice) -> list[str]:
     changed = {
         name: value
         for name, value in best.settings.items()
-        if name not in _LEFT_OUT and not name.startswith("epsilon_") and value != known[name]
+        if name not in _LEFT_OUT and not name.startswith("epsilon_") and _plain(value) != known[name]
     }
     others = [f"--set {name}={_toml(value)}" for name, value in sorted(changed.items())]
     source = advice.source
@@ -121,6 +122,11 @@ def _comparison(advice: Advice, part: str) -> Table:
         figures = [f"{row.collected:.1f}", f"{row.without:.1f}", f"{row.gain:+.1f} ± {row.margin:.1f}"]
         table.add_row(row.signal, row.homophily, *figures, helps)
     return table
+
+
+def _plain(value: Any) -> Any:
+    """Return a list as the tuple that it was before it went through JSON."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _toml(value: object) -> str:

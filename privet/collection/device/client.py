@@ -1,23 +1,29 @@
-"""A device's side of the network: fetch the manifest, send the report, and try again while the server is away."""
+"""A device's side of the network: fetch what is public, send the report, and try again while the server is away."""
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import random
+import ssl
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
 from http.client import HTTPException
+from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
 from privet.collection.device.participant import Reply
 from privet.errors import InvalidParameter, PrivetError
 
-__all__ = ["Collector", "NotDelivered"]
+__all__ = ["Collector", "Invited", "NotDelivered"]
 
-_LARGEST_MANIFEST = 64 << 20
+_LARGEST = 64 << 20
+_LARGEST_INVITATION = 1 << 20
 _TRY_AGAIN = {429, 500, 502, 503, 504}
 
 
@@ -38,10 +44,20 @@ class Collector:
         attempts: How often a request is made before the device gives up.
         timeout: How long an answer may take, in seconds.
         sleep: Waits between two attempts.
+        ca: A file of certificates to trust instead of the system's (default: those, or ``SSL_CERT_FILE``).
+        insecure: Allow http:// to another machine, where everybody on the way can read and use the owner's token
+            (default: only to this machine).
     """
 
     def __init__(
-        self, url: str, *, attempts: int = 8, timeout: float = 30.0, sleep: Callable[[float], None] = time.sleep
+        self,
+        url: str,
+        *,
+        attempts: int = 8,
+        timeout: float = 30.0,
+        sleep: Callable[[float], None] = time.sleep,
+        ca: str | Path | None = None,
+        insecure: bool = False,
     ) -> None:
         try:
             parts = urlsplit(url)
@@ -49,23 +65,67 @@ class Collector:
             parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise InvalidParameter("url", "the collector", "an http:// or https:// address", url)
+        if parts.scheme == "http" and not insecure and not _is_this_machine(parts.hostname or ""):
+            raise InvalidParameter(
+                f"{_printable(parts.hostname)} is another machine, and over http:// everybody on the way can read your "
+                "token; use https."
+            )
         self._url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self._attempts, self._timeout, self._sleep = attempts, timeout, sleep
-        self._opener = build_opener(_NoRedirects)
+        secure = [HTTPSHandler(context=_trust(ca))] if parts.scheme == "https" else []
+        self._opener = build_opener(_NoRedirects, *secure)
 
-    def manifest(self) -> bytes:
-        """Fetch the manifest as the server sends it: nothing is believed of it before its hash was checked."""
-        status, body = self._ask(Request(f"{self._url}/study"), "Nothing was made yet.")
+    def manifest(self, study_id: str) -> bytes:
+        """Fetch a manifest as the server sends it: nothing is believed of it before its hash was checked.
+
+        Args:
+            study_id: The id that the owner was given.
+        """
+        status, body = self._ask(Request(f"{self._url}/public/{study_id}"), "Nothing was made yet.")
         if status != 200:
-            raise NotDelivered(f"The collector did not send a manifest: {_said(status, body)}")
+            raise NotDelivered(
+                f"The collector did not send the study that you were invited to, {study_id}: {_said(status, body)} "
+                "Nothing was made."
+            )
         return body
 
-    def why_closed(self) -> str | None:
-        """Ask the collector why it takes no reports; None if it takes them.
+    def blob(self, digest: str, token: str) -> bytes:
+        """Fetch the bytes with a SHA-256, which only those who take part may read; whoever asks checks the hash.
+
+        Args:
+            digest: The SHA-256 in hexadecimal.
+            token: The owner's enrolment token.
+        """
+        request = Request(f"{self._url}/public/{digest}", headers={"Authorization": f"Bearer {token}"})
+        status, body = self._ask(request, "Nothing was made yet.")
+        if status != 200:
+            raise NotDelivered(f"The collector did not send {digest}: {_said(status, body)} Nothing was made.")
+        return body
+
+    def invitation(self, study_id: str, token: str) -> bytes:
+        """Fetch the owner's rows of a round's tables.
+
+        Args:
+            study_id: The id of the round.
+            token: The owner's enrolment token.
+        """
+        request = Request(f"{self._url}/invitation/{study_id}", headers={"Authorization": f"Bearer {token}"})
+        status, body = self._ask(request, "Nothing was made yet.", _LARGEST_INVITATION + 1)
+        if status != 200:
+            raise NotDelivered(f"The collector did not send your invitation: {_said(status, body)} Nothing was made.")
+        if len(body) > _LARGEST_INVITATION:
+            raise NotDelivered("The collector sent an invitation of more than 1 MiB, which none is. Nothing was made.")
+        return body
+
+    def why_closed(self, study_id: str) -> str | None:
+        """Ask the collector why it takes no reports for a round; None if it takes them.
 
         A server may lie. One that says "closed" gets no report; one that says "open" gets what it would get anyway.
+
+        Args:
+            study_id: The id of the round.
         """
-        status, body = self._ask(Request(f"{self._url}/status"), "Nothing was made yet.")
+        status, body = self._ask(Request(f"{self._url}/status/{study_id}"), "Nothing was made yet.")
         answer = _document(body)
         if status != 200 or not isinstance(answer.get("open"), bool):
             raise NotDelivered(f"The collector did not say whether the study is open: {_said(status, body)}")
@@ -90,7 +150,18 @@ class Collector:
             raise NotDelivered(f"The collector refused the report: {_said(status, answer)}")
         return expected
 
-    def _ask(self, request: Request, otherwise: str) -> tuple[int, bytes]:
+    def withdraw(self, token: str) -> None:
+        """Ask the collector to erase all that a person sent in the study, in every round; again does no harm.
+
+        Args:
+            token: The owner's enrolment token.
+        """
+        request = Request(f"{self._url}/reports", headers={"Authorization": f"Bearer {token}"}, method="DELETE")
+        status, answer = self._ask(request, "Nothing was erased, as far as is known; ask again.")
+        if status != 200 or _document(answer).get("status") != "erased":
+            raise NotDelivered(f"The collector did not erase your reports: {_said(status, answer)}")
+
+    def _ask(self, request: Request, otherwise: str, most: int = _LARGEST) -> tuple[int, bytes]:
         trouble: object = None
         for attempt in range(self._attempts):
             if attempt:
@@ -98,7 +169,7 @@ class Collector:
                 self._sleep(min(60.0, 0.25 * 2**attempt) * random.uniform(0.5, 1.0))
             try:
                 with self._opener.open(request, timeout=self._timeout) as response:
-                    return response.status, response.read(_LARGEST_MANIFEST)
+                    return response.status, response.read(most)
             except HTTPError as error:
                 if error.code not in _TRY_AGAIN:
                     return error.code, error.read(1 << 16)
@@ -108,6 +179,43 @@ class Collector:
         raise NotDelivered(
             f"The collector at {self._url} did not answer in {self._attempts} attempts ({trouble}). {otherwise}"
         )
+
+
+@dataclass(frozen=True)
+class Invited:
+    """A collector as the source of what a device needs before it answers.
+
+    Attributes:
+        collector: The collector.
+        token: The owner's enrolment token, which opens public data and the owner's own rows.
+    """
+
+    collector: Collector
+    token: str = field(repr=False)
+
+    def blob(self, digest: str) -> bytes:
+        """Return the public bytes with a SHA-256."""
+        return self.collector.blob(digest, self.token)
+
+    def invitation(self, study_id: str) -> bytes:
+        """Return the owner's rows of a round's tables."""
+        return self.collector.invitation(study_id, self.token)
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@cache
+def _trust(ca: str | Path | None) -> ssl.SSLContext:
+    """Load the certificates to trust, once: reading the system's takes as long as many requests."""
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except OSError:
+        raise InvalidParameter("ca", "the collector", "a file of certificates", str(ca)) from None
 
 
 def _said(status: int, body: bytes) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 
 from privet.collection.device.ledger import LIFETIME_DELTA, Ledger
+from privet.collection.device.preparation import Prepared
+from privet.collection.retention import rights_in_words
 from privet.collection.study import Study
+from privet.privacy import Unit
 from privet.privacy.rounding import at_most
 
 __all__ = ["describe"]
@@ -13,14 +16,19 @@ __all__ = ["describe"]
 _MOST_LINES = 12
 
 
-def describe(study: Study, ledger: Ledger | None = None) -> str:
+def describe(study: Study, ledger: Ledger | None = None, prepared: Prepared | None = None) -> str:
     """Return the study, what is asked, what will be sent, what it costs and what it does not protect.
 
     Args:
         study: The study that the owner may take part in.
         ledger: The owner's ledger; without it the text does not say what is left of the lifetime budget.
+        prepared: The round as the device has prepared it; without it the study is taken for one of one round.
     """
+    if prepared is not None and prepared.shows:
+        return _open_description(study)
     guarantee, cost = study.guarantee(), study.cost()
+    if prepared is not None and ledger is not None:
+        cost, _ = ledger.price(prepared.chain)
     lines = [
         study.title,
         "",
@@ -28,7 +36,7 @@ def describe(study: Study, ledger: Ledger | None = None) -> str:
         f"Run by: {study.operator}",
         f"Who may take part: {study.eligible}",
         f"Open: {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC",
-        f"Study id: {study.id}",
+        f"Study id: {study.id}" + (f", round {study.round} of the study {study.chain}" if study.earlier else ""),
         "",
         "What you are asked",
         *_questions(study),
@@ -40,7 +48,7 @@ def describe(study: Study, ledger: Ledger | None = None) -> str:
         f"  {guarantee.in_words()}",
         f"  Epsilon {at_most(guarantee.epsilon)}, delta {at_most(guarantee.delta)}, for: {guarantee.unit}.",
         f"  Of your lifetime budget: {at_most(cost)}.",
-        *_doubled(study),
+        *(_doubled(study) if cost else []),
     ]
     if ledger is not None:
         spent = ledger.spent
@@ -48,8 +56,35 @@ def describe(study: Study, ledger: Ledger | None = None) -> str:
         lines.append(f"  Spent so far: {at_most(spent)} of {ledger.limit:g}; after this study: {after}.")
         if guarantee.delta:
             lines.append(f"  Delta spent so far: {at_most(ledger.spent_delta)} of {LIFETIME_DELTA:g}.")
+    lines += ["", "What becomes of your report", *(f"  {text}" for text in rights_in_words(study))]
     lines += ["", "What is not protected", *(f"  - {text}" for text in guarantee.unprotected)]
     return "\n".join(lines)
+
+
+def _open_description(study: Study) -> str:
+    """Say what a member of the panel must know: nothing is protected."""
+    asked = [f"  {study.question(i)}: {study.allowed(i)}" for i in range(study.declared.dimension)]
+    shown = asked if len(asked) <= _MOST_LINES else [f"  {len(asked)} features"]
+    return "\n".join(
+        [
+            study.title,
+            "",
+            study.purpose,
+            f"Run by: {study.operator}",
+            f"Open: {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC",
+            f"Study id: {study.id}",
+            "",
+            "You are in the panel of this study: what you answer is sent, and published, AS IT IS.",
+            "Nothing of it is randomised, and no privacy budget can count it.",
+            "",
+            "What you are asked to show",
+            *shown,
+            f"  {study.class_question or 'your class'}: one of {study.declared.classes}{_names(study)}",
+            "",
+            "Your rights",
+            *(f"  {sentence}" for sentence in rights_in_words(study)),
+        ]
+    )
 
 
 def _doubled(study: Study) -> list[str]:
@@ -60,7 +95,7 @@ def _doubled(study: Study) -> list[str]:
 
 
 def _questions(study: Study) -> list[str]:
-    wanted = study.declared.dimension if study.release.asks("features") else 0
+    wanted = study.declared.dimension if study.release.asks_about(Unit.FEATURES) else 0
     asked = [f"  {study.question(i)}: {study.allowed(i)}" for i in range(wanted)]
     if len(asked) > _MOST_LINES and study.questions is None:
         runs = [(text, len(list(run))) for text, run in groupby(study.allowed(i) for i in range(len(asked)))]
@@ -69,6 +104,10 @@ def _questions(study: Study) -> list[str]:
         asked.append(f"  {study.class_question or 'your class'}: one of {study.declared.classes}{_names(study)}")
     if study.release.asks("neighbours"):
         asked.append(f"  your neighbours: which of the {study.nodes - 1} others you are linked with")
+    if study.release.asks("resemblance"):
+        asked += ["  Your answers stay here; this device finds out which of a few groups they resemble most."]
+    for name in filter(study.release.asks, ("friends", "friends-again")):
+        asked.append(f"  {study.release.question(name).ask.subject}, of the {study.nodes - 1} other participants")
     if study.release.asks("length"):
         asked.append("  the number of your neighbours")
     return asked

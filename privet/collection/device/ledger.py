@@ -11,104 +11,50 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from privet.collection.chain import Chain
+from privet.collection.device.entries import Entry, NoRefund, OtherNode, OverLimit, Refund, Withdrawal
+from privet.collection.device.pricing import price
 from privet.collection.study import DEFAULT_LIMIT, Study
-from privet.errors import InvalidData, InvalidParameter, PrivetError
+from privet.errors import InvalidData, InvalidParameter
 from privet.privacy.guarantee import sum_up
-from privet.privacy.rounding import at_most
 
-__all__ = ["LIFETIME_DELTA", "Entry", "Ledger", "NoRefund", "OtherNode", "OverLimit", "Refund", "default_path"]
+__all__ = [
+    "LIFETIME_DELTA",
+    "Entry",
+    "Ledger",
+    "NoRefund",
+    "OtherNode",
+    "OverLimit",
+    "Refund",
+    "Withdrawal",
+    "default_path",
+]
 
 LIFETIME_DELTA = 1e-3
 _TABLES = """
-CREATE TABLE IF NOT EXISTS shown (study TEXT PRIMARY KEY, manifest BLOB NOT NULL, at INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS shown (
+    study TEXT PRIMARY KEY, manifest BLOB NOT NULL, at INTEGER NOT NULL, shows INTEGER NOT NULL CHECK (shows IN (0, 1))
+);
 CREATE TABLE IF NOT EXISTS reports (
-    study TEXT PRIMARY KEY, node INTEGER NOT NULL, title TEXT NOT NULL,
-    cost REAL NOT NULL CHECK (typeof(cost) = 'real' AND cost > 0 AND cost < 1e300),
+    study TEXT PRIMARY KEY, chain TEXT NOT NULL, node INTEGER NOT NULL, title TEXT NOT NULL,
+    shows INTEGER NOT NULL CHECK (shows IN (0, 1)),
+    cost REAL NOT NULL CHECK (typeof(cost) = 'real' AND cost >= 0 AND cost < 1e300),
     delta REAL NOT NULL CHECK (typeof(delta) = 'real' AND delta BETWEEN 0 AND 1),
     body BLOB NOT NULL, made INTEGER NOT NULL, tried INTEGER, sent INTEGER
 );
 CREATE TABLE IF NOT EXISTS refunds (
     study TEXT NOT NULL, title TEXT NOT NULL, cost REAL NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL
 );
+CREATE TABLE IF NOT EXISTS withdrawals (chain TEXT PRIMARY KEY, at INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS owner (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
     most REAL NOT NULL CHECK (typeof(most) = 'real' AND most >= 0 AND most < 1e300)
 );
 """
-
-
-class OverLimit(PrivetError):
-    """A study that would cost more than the owner allows in a lifetime."""
-
-    def __init__(self, what: str, cost: float, spent: float, limit: float) -> None:
-        left = max(0.0, limit - spent)
-        super().__init__(
-            f"This study costs {what} {at_most(cost)}, and {left:g} is left of your lifetime limit {limit:g}. "
-            "No report was made."
-        )
-
-
-class OtherNode(PrivetError):
-    """A study that this device has answered as another node."""
-
-    def __init__(self, before: int, now: int) -> None:
-        super().__init__(
-            f"This device answered the study as node {before}, and not as node {now}: one person answers a study once."
-        )
-        self.before = before
-
-
-class NoRefund(PrivetError):
-    """A report whose cost stays, because it may have left the device."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A report that this device made.
-
-    Attributes:
-        study: The study's id.
-        node: The number that its owner answered as.
-        title: The study's title.
-        cost: The epsilon that it cost.
-        delta: The delta that it cost.
-        made: When it was made, in seconds since 1970.
-        tried: When it was first sent, whether it arrived or not; None if it never left the device.
-        sent: When the collector acknowledged it; None if it has not.
-    """
-
-    study: str
-    node: int
-    title: str
-    cost: float
-    delta: float
-    made: int
-    tried: int | None
-    sent: int | None
-
-
-@dataclass(frozen=True)
-class Refund:
-    """The cost of a report that was destroyed before it left the device.
-
-    Attributes:
-        study: The study's id.
-        title: The study's title.
-        cost: The epsilon that was given back.
-        reason: Why the report was destroyed.
-        at: When, in seconds since 1970.
-    """
-
-    study: str
-    title: str
-    cost: float
-    reason: str
-    at: int
 
 
 def default_path() -> Path:
@@ -164,10 +110,15 @@ class Ledger:
 
     def entries(self) -> list[Entry]:
         """Return every report, oldest first."""
-        rows = self._rows("SELECT study, node, title, cost, delta, made, tried, sent FROM reports ORDER BY made, study")
+        columns = "study, node, title, cost, delta, made, tried, sent, reports.chain, shows, at"
+        joined = "reports LEFT JOIN withdrawals ON withdrawals.chain = reports.chain"
+        rows = self._rows(f"SELECT {columns} FROM {joined} ORDER BY made, reports.rowid")
         return [
-            Entry(study, node, title, _amount(cost, self._name), _amount(delta, self._name), *times)
-            for study, node, title, cost, delta, *times in rows
+            Entry(
+                *(study, node, title, _amount(cost, self._name), _amount(delta, self._name)),
+                *(made, tried, sent, chain, bool(shows), withdrawn),
+            )
+            for study, node, title, cost, delta, made, tried, sent, chain, shows, withdrawn in rows
         ]
 
     def refunds(self) -> list[Refund]:
@@ -175,9 +126,20 @@ class Ledger:
         rows = self._rows("SELECT study, title, cost, reason, at FROM refunds ORDER BY at, rowid")
         return [Refund(*row) for row in rows]
 
-    def show(self, study: Study) -> None:
-        """Remember that the owner saw this manifest and agreed to it."""
-        self._rows("INSERT OR IGNORE INTO shown VALUES (?, ?, ?)", study.id, study.canonical(), int(time.time()))
+    def show(self, study: Study, *, shows: bool = False) -> None:
+        """Remember that the owner saw this manifest and agreed to it.
+
+        Args:
+            study: The study.
+            shows: True if the owner also agreed to show answers as they are, as a member of its panel.
+        """
+        row = (study.id, study.canonical(), int(time.time()), shows)
+        again = "ON CONFLICT (study) DO UPDATE SET shows = max(shows, excluded.shows)"
+        self._rows(f"INSERT INTO shown VALUES (?, ?, ?, ?) {again}", *row)
+
+    def agreed_to_show(self, study_id: str) -> bool:
+        """Tell whether the owner agreed to show answers as they are in a study."""
+        return self._rows("SELECT shows FROM shown WHERE study = ?", study_id) == [(1,)]
 
     def was_shown(self, study_id: str) -> bool:
         """Tell whether the owner saw a study and agreed to it."""
@@ -197,24 +159,44 @@ class Ledger:
             raise OtherNode(found[0][0], node)
         return bytes(found[0][1])
 
-    def reserve(self, study: Study, node: int, make: Callable[[], bytes]) -> bytes:
-        """Return the study's report: the stored one, or a new one that is stored together with its cost.
+    def shows(self, study_id: str) -> bool:
+        """Tell whether the report that was made for a study is the owner's answers as they are."""
+        return self._rows("SELECT shows FROM reports WHERE study = ?", study_id) == [(1,)]
+
+    def price(self, chain: Chain, *, shows: bool = False) -> tuple[float, float]:
+        """Return the epsilon and the delta that answering the newest round of a study costs this owner.
+
+        It is the price of all answers to the study's rounds together, less what was charged for earlier ones.
 
         Args:
-            study: The study that is answered.
-            node: The number that its owner answers as.
-            make: Makes the report. It runs at most once in the life of this ledger for a study, and not at all above
-                the limit.
+            chain: The rounds of the study.
+            shows: True if the owner shows answers as they are, which no budget counts.
         """
+        return price(chain, self.entries(), shows=shows)
+
+    def reserve(self, chain: Chain, node: int, make: Callable[[], bytes], *, shows: bool = False) -> bytes:
+        """Return the newest round's report: the stored one, or a new one that is stored together with its cost.
+
+        Args:
+            chain: The rounds of the study that is answered.
+            node: The number that its owner answers as.
+            make: Makes the report. It runs at most once in the life of this ledger for a round, and not at all above
+                the limit.
+            shows: True if the report is the answers as they are.
+        """
+        study = chain.newest
         with self._alone():
             known = self.report(study, node)
             if known is not None:
                 return known
-            cost, delta = study.cost(), float(study.guarantee().delta)
+            cost, delta = self.price(chain, shows=shows)
+            others = (entry.node for entry in self.entries() if entry.chain == study.chain and entry.node != node)
+            if (other := next(others, None)) is not None:
+                raise OtherNode(other, node)
             self._check(cost, delta)
             body = make()
-            row = (study.id, node, study.title, cost, delta, body, int(time.time()))
-            self._rows("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)", *row)
+            row = (study.id, study.chain, node, study.title, shows, cost, delta, body, int(time.time()))
+            self._rows("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)", *row)
             return body
 
     def sending(self, study_id: str, body: bytes) -> None:
@@ -231,6 +213,9 @@ class Ledger:
     def refund(self, study_id: str, reason: str) -> float:
         """Destroy a report that never left the device, and give its cost back.
 
+        If other rounds of the same study were answered, nothing comes back: their answers were charged less because of
+        this one, so they take over its cost.
+
         Args:
             study_id: The study that it was made for.
             reason: Why it is destroyed; kept in the ledger.
@@ -239,19 +224,55 @@ class Ledger:
             The epsilon that was given back.
         """
         with self._alone():
-            found = self._rows("SELECT title, cost, tried FROM reports WHERE study = ?", study_id)
-            if not found:
+            entries = self.entries()
+            found = next((entry for entry in entries if entry.study == study_id), None)
+            if found is None:
                 raise NoRefund("There is nothing to refund: this device made no report for the study.")
-            title, cost, tried = found[0]
-            if tried is not None:
+            if found.tried is not None:
                 raise NoRefund("The report was sent before, so somebody may have seen it. Its cost stays.")
-            self._rows("DELETE FROM reports WHERE study = ?", study_id)
-            self._rows("INSERT INTO refunds VALUES (?, ?, ?, ?, ?)", study_id, title, cost, reason, int(time.time()))
-            return _amount(cost, self._name)
+            rest = [each for each in entries if each.chain == found.chain and each != found and not each.shows]
+            if rest:
+                sums = (sum_up([rest[-1].cost, found.cost]), sum_up([rest[-1].delta, found.delta]))
+                self._rows("UPDATE reports SET cost = ?, delta = ? WHERE study = ?", *sums, rest[-1].study)
+            returned = 0.0 if rest else found.cost
+            self._destroy(study_id, found.title, returned, reason)
+            return returned
+
+    def withdraw(self, study: Study) -> Withdrawal:
+        """Remember that the owner withdrew from a study, whose reports were erased where they had been sent.
+
+        Reports are refunded if none of the study left the device: the price of a later round counts on that of an
+        earlier one, so that no part of it can be given back alone.
+
+        Args:
+            study: The study, or one of its rounds.
+        """
+        with self._alone():
+            made = [entry for entry in self.entries() if entry.chain == study.chain]
+            if study.earlier and study.id not in {entry.study for entry in made}:
+                # Anybody can write a manifest that names another study as its first round.
+                raise InvalidData(
+                    "round to withdraw from", "the first one, or one that this device answered: use its link", "another"
+                )
+            self._rows("INSERT OR IGNORE INTO withdrawals VALUES (?, ?)", study.chain, int(time.time()))
+            price = sum_up([entry.cost for entry in made])
+            if any(entry.tried is not None for entry in made):
+                return Withdrawal(price, 0.0)
+            for entry in made:
+                self._destroy(entry.study, entry.title, entry.cost, "You withdrew before the report was sent.")
+            return Withdrawal(0.0, price)
+
+    def withdrew(self, study: Study) -> bool:
+        """Tell whether the owner withdrew from a study."""
+        return bool(self._rows("SELECT 1 FROM withdrawals WHERE chain = ?", study.chain))
 
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()
+
+    def _destroy(self, study_id: str, title: str, cost: float, reason: str) -> None:
+        self._rows("DELETE FROM reports WHERE study = ?", study_id)
+        self._rows("INSERT INTO refunds VALUES (?, ?, ?, ?, ?)", study_id, title, cost, reason, int(time.time()))
 
     def _check(self, cost: float, delta: float) -> None:
         entries = self.entries()

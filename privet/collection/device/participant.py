@@ -10,25 +10,25 @@ import hashlib
 import hmac
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Protocol
+from itertools import chain, repeat
+from typing import Any, Protocol
 
 import numpy as np
 
-from privet.collection.device.ledger import Ledger
+from privet.collection.device.ledger import Ledger, Withdrawal
+from privet.collection.device.preparation import Prepared, prepare
+from privet.collection.device.refusal import Refusal
 from privet.collection.directory import Directory
+from privet.collection.showing import OpenForm
 from privet.collection.study import Study
-from privet.data import Categories, Interval
-from privet.errors import InvalidData, OutOfRangeWarning, PrivetError
+from privet.data import Categories, Interval, Schema
+from privet.errors import InvalidData, InvalidReports, OutOfRangeWarning
 from privet.mechanisms import Bits, SystemBits
 from privet.release import PrivateData
 
 __all__ = ["Participant", "PrivateAnswers", "Refusal", "Reply"]
-
-
-class Refusal(PrivetError):
-    """The device does not take part, and says why."""
 
 
 @dataclass(frozen=True)
@@ -36,36 +36,60 @@ class PrivateAnswers:
     """The owner's raw answers. They exist on the device only.
 
     Attributes:
-        features: The answers, in the order of the schema.
-        label: The owner's class, if the study asks for it.
+        features: The answers, in the order of the schema: numbers, or names of categories.
+        label: The owner's class, by number or name, if the study asks for it.
         neighbours: The ids of the owner's neighbours, if the study asks for them.
     """
 
-    features: Sequence[float] = field(repr=False)
-    label: int | None = field(default=None, repr=False)
+    features: Sequence[float | str] = field(default=(), repr=False)
+    label: int | str | None = field(default=None, repr=False)
     neighbours: Sequence[int] = field(default=(), repr=False)
 
-    def checked(self, study: Study, node: int) -> PrivateData:
-        """Return the answers as the study's questions read them; bad ones are found before anything is spent."""
-        if not all(_is_number(value) for value in self.features):
+    def checked(self, prepared: Prepared) -> PrivateData:
+        """Return the answers as the round's questions read them; bad ones are found before anything is spent.
+
+        Answers outside their range are moved to its nearest end, also for questions that would not do so themselves.
+        """
+        study, node = prepared.study, prepared.node
+        features, label = self._coded(study.declared)
+        if not all(_is_number(value) for value in features):
             expected = f"{study.declared.dimension} numbers"
             raise InvalidData("answers' features", expected, f"{len(self.features)} values")
         if not all(_is_count(other) and 0 <= other < study.nodes for other in self.neighbours):
             raise InvalidData(
                 "answers' neighbours", f"other people's ids, whole numbers below {study.nodes}", "another"
             )
-        if self.label is not None and not (_is_count(self.label) and 0 <= self.label < max(study.declared.classes, 1)):
+        if label is not None and not (_is_count(label) and 0 <= label < max(study.declared.classes, 1)):
             raise InvalidData("answers' label", f"a class below {study.declared.classes}", "another")
-        private = PrivateData.one(node, study.nodes, self.features, self.label, [int(each) for each in self.neighbours])
-        study.release.check(private)
-        return private
+        private = PrivateData.one(node, study.nodes, features, label, [int(each) for each in self.neighbours])
+        prepared.release.check(private)
+        if len(features) != study.declared.dimension:  # nothing is asked about them
+            return replace(private, features=None)
+        return replace(private, features=np.clip(private.features, study.declared.low, study.declared.high))
+
+    def shown(self, study: Study) -> bytes:
+        """Return the answers as they are, which a member of the panel agrees to show."""
+        features, label = self._coded(study.declared)
+        try:
+            return OpenForm(study.declared).pack(features, -1 if label is None else label)
+        except (InvalidReports, ValueError, TypeError) as error:
+            raise InvalidData(f"What you would show cannot be sent: {error}") from None
+
+    def _coded(self, schema: Schema) -> tuple[list[Any], Any]:
+        """Return features and class with codes in place of names."""
+        domains = chain(schema.features, repeat(None))  # a wrong number of answers is found where they are checked
+        coded = [
+            domain.code(value, f"answer {number} of your features") if isinstance(domain, Categories) else value
+            for number, (value, domain) in enumerate(zip(self.features, domains, strict=False))
+        ]
+        return coded, schema.class_code(self.label, "answers' label")
 
     def outside(self, study: Study) -> list[tuple[int, float]]:
         """Return the number of each answer outside its declared range, and the end of it that it would count as."""
         found = []
         for column, (domain, value) in enumerate(zip(study.declared.features, self.features, strict=False)):
-            if isinstance(domain, Interval) and _is_number(value) and not domain.low <= value <= domain.high:
-                found.append((column, domain.low if value < domain.low else domain.high))
+            if isinstance(domain, Interval) and _is_number(value) and not domain.low <= float(value) <= domain.high:
+                found.append((column, domain.low if float(value) < domain.low else domain.high))
         return found
 
 
@@ -76,13 +100,18 @@ class Reply:
     Attributes:
         study: The study that it answers.
         body: The bytes that are sent.
+        shows: True if they are a panel member's answers as they are.
     """
 
     study: Study
     body: bytes
+    shows: bool = False
 
     def symbols(self) -> dict[str, object]:
         """Return the report as plain values: all that anybody else will see."""
+        if self.shows:
+            data = OpenForm(self.study.declared).unpack([0], [self.body])
+            return {"features": data.features[0].tolist(), "label": int(data.labels[0])}
         return self.study.release.wire.to_json(self.body)
 
 
@@ -91,6 +120,13 @@ class Deliverer(Protocol):
 
     def send(self, reply: Reply, token: str) -> str:
         """Deliver a report; "stored", or "repeated" where the collector had it already."""
+
+
+class Eraser(Protocol):
+    """Anything that asks a collector to erase, such as :class:`privet.collection.device.client.Collector`."""
+
+    def withdraw(self, token: str) -> None:
+        """Have all erased that a person sent in the study."""
 
 
 class Participant:
@@ -126,9 +162,14 @@ class Participant:
         if directory.digest != study.directory or len(directory) != study.nodes:
             raise Refusal("Your list of participants is not the one that the study binds. Nothing was made.")
 
-    def agree(self, study: Study) -> None:
-        """Remember that the owner was shown this study (:mod:`privet.collection.device.consent`) and agreed."""
-        self.ledger.show(study)
+    def agree(self, study: Study, *, shows: bool = False) -> None:
+        """Remember that the owner was shown this study (:mod:`privet.collection.device.consent`) and agreed.
+
+        Args:
+            study: The study.
+            shows: True if the owner agreed, apart from everything else, to show answers as they are.
+        """
+        self.ledger.show(study, shows=shows)
 
     def answer(
         self,
@@ -137,11 +178,12 @@ class Participant:
         private: PrivateAnswers,
         now: datetime | None = None,
         directory: Directory | None = None,
+        prepared: Prepared | None = None,
     ) -> Reply:
         """Perturb once, store, and from then on give the same report, whatever is asked.
 
         The order matters: what was made is given again even after the study has closed; nothing is made for a study
-        that was not shown, is not open or costs too much.
+        that was not shown, is not open or costs too much, nor for a round that does not follow the ones answered.
 
         Args:
             study: The study, as :meth:`check` returned it.
@@ -149,10 +191,14 @@ class Participant:
             private: The owner's raw answers.
             now: The time; the clock's by default.
             directory: The list of participants, if the owner has it. It must be the one that the study binds.
+            prepared: What :func:`privet.collection.device.preparation.prepare` made of the study for this owner; a
+                study of one round without public tables needs none.
         """
+        if self.ledger.withdrew(study):
+            raise Refusal("You withdrew from this study, and the collector takes no report of yours any more.")
         known = self.ledger.report(study, node)
         if known is not None:
-            return Reply(study, known)
+            return Reply(study, known, self.ledger.shows(study.id))
         self._require_shown(study)
         moment = datetime.now(UTC) if now is None else now
         if not study.is_open(moment):
@@ -162,9 +208,19 @@ class Participant:
             )
         if directory is not None:
             self.check_directory(study, directory)
-        checked = private.checked(study, node)
-        body = self.ledger.reserve(study, node, lambda: self._perturb(study, checked))
-        return Reply(study, body)
+        ready = prepare(study, node) if prepared is None else prepared
+        if (ready.study.id, ready.node) != (study.id, node):
+            raise InvalidData("prepared round", "of the study and person who answers", "of another")
+        if ready.shows:
+            if not self.ledger.agreed_to_show(study.id):
+                raise Refusal(
+                    "You are in the panel of this study, which asks you to show your answers as they are, and you have "
+                    "not agreed to that. Nothing was made."
+                )
+            body = private.shown(study)
+            return Reply(study, self.ledger.reserve(ready.chain, node, lambda: body, shows=True), shows=True)
+        checked = private.checked(ready)
+        return Reply(study, self.ledger.reserve(ready.chain, node, lambda: self._perturb(ready, checked)))
 
     def deliver(self, reply: Reply, collector: Deliverer, token: str) -> str:
         """Send a report, and remember that it left the device and that the collector has it.
@@ -182,11 +238,24 @@ class Participant:
         self.ledger.acknowledge(reply.study.id)
         return outcome
 
-    def _perturb(self, study: Study, private: PrivateData) -> bytes:
+    def withdraw(self, study: Study, collector: Eraser, token: str) -> Withdrawal:
+        """Have all erased that was sent in a study, in all its rounds, and make no report for it any more.
+
+        What was sent stays charged, because somebody has seen it. What never left the device is destroyed and refunded.
+
+        Args:
+            study: The study, or one of its rounds, as :meth:`check` returned it.
+            collector: Where the reports were sent.
+            token: The owner's enrolment token.
+        """
+        collector.withdraw(token)
+        return self.ledger.withdraw(study)
+
+    def _perturb(self, prepared: Prepared, private: PrivateData) -> bytes:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OutOfRangeWarning)  # clipped on purpose; the owner sees it beforehand
-            answers = study.release.perturb(private, self._bits)
-        (body,) = study.release.wire.pack(answers)
+            answers = prepared.release.perturb(private, self._bits)
+        (body,) = prepared.release.wire.pack(answers)
         return body
 
     def _require_shown(self, study: Study) -> None:
@@ -216,7 +285,9 @@ def _difference(study: Study, shown: Study) -> str:
 
 
 def _domain(domain: Interval | Categories) -> str:
-    return f"{domain.count} categories" if isinstance(domain, Categories) else f"[{domain.low:g}, {domain.high:g}]"
+    if isinstance(domain, Interval):
+        return f"[{domain.low:g}, {domain.high:g}]"
+    return f"{domain.count} categories" if domain.names is None else ", ".join(domain.names)
 
 
 def _is_number(value: object) -> bool:

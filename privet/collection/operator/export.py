@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidReports, PrivetError
 from privet.release import Answers
 
-__all__ = ["ImpossibleReports", "read_answers", "write_answers"]
+__all__ = ["ImpossibleReports", "answer_tables", "read_answers", "read_erasures", "write_answers", "write_tables"]
 
 _BLOCK = 1 << 16  # respondents written at a time, so that a block's lists stay below 2^31 entries
 _CHECKED = {"write_page_checksum": True}
 _FORMAT = b"privet-answers-2"
 _KEYS = (b"privet.format", b"privet.study", b"privet.id")
+_ERASURES = b"privet.erasures"
 
 
 class ImpossibleReports(InvalidReports):
@@ -35,51 +37,110 @@ class ImpossibleReports(InvalidReports):
         PrivetError.__init__(self, f"'{name}' holds a report that no device of its study can have sent. {problem}")
 
 
-def write_answers(path: str | os.PathLike[str], study: Study, answers: Answers) -> None:
+def write_answers(path: str | os.PathLike[str], study: Study, answers: Answers, erasures: int = 0) -> None:
     """Write all answers, in the order of their nodes; nothing half-written stays behind.
 
     Args:
         path: The Parquet file to write.
         study: The study that was answered.
         answers: The answers of those who took part; each of them answered every question.
+        erasures: The number of people whose reports were erased before; kept in the file's metadata.
+    """
+    write_tables(path, study, answer_tables(study, answers), erasures)
+
+
+def write_tables(path: str | os.PathLike[str], study: Study, tables: Iterable[Any], erasures: int = 0) -> None:
+    """Write answers that come as tables of some rows each, of which one is held at a time.
+
+    Args:
+        path: The Parquet file to write.
+        study: The study that was answered.
+        tables: At least one table of :func:`answer_tables`, by ascending nodes.
+        erasures: As for :func:`write_answers`.
     """
     import pyarrow.parquet as pq
 
-    ordered = Answers(study.release, answers.parts).checked()
-    users = ordered.users
-    if any(len(part) != len(users) for part in ordered.values()):
-        raise InvalidReports("study's reports", "answers to every question by everybody", "some that lack one")
     metadata = dict(zip(_KEYS, (_FORMAT, study.canonical(), study.id.encode()), strict=True))
+    metadata[_ERASURES] = str(erasures).encode()
     with atomic_file(path) as file, contextlib.ExitStack() as opened:
         writer = None
-        for start in range(0, max(len(users), 1), _BLOCK):
-            rows = np.arange(start, min(start + _BLOCK, len(users)))
-            table = _table(Answers(study.release, {name: part.take(rows) for name, part in ordered.items()}), study)
+        for table in tables:
             if writer is None:
                 schema = table.schema.with_metadata(metadata)
                 writer = opened.enter_context(pq.ParquetWriter(file, schema, compression="zstd", **_CHECKED))
             writer.write_table(table.replace_schema_metadata(metadata))
 
 
-def read_answers(path: str | os.PathLike[str]) -> tuple[Study, Answers]:
-    """Read the study and the answers of a file, if devices that follow its manifest could have sent all of them."""
+def answer_tables(study: Study, answers: Answers) -> Iterator[Any]:
+    """Yield all answers as Arrow tables of many rows, in the order of their nodes; one without rows if there are none.
+
+    Args:
+        study: The study that was answered.
+        answers: The answers of those who took part; each of them answered every question.
+    """
+    ordered = Answers(study.release, answers.parts).checked()
+    users = ordered.users
+    if any(len(part) != len(users) for part in ordered.values()):
+        raise InvalidReports("study's reports", "answers to every question by everybody", "some that lack one")
+    for start in range(0, max(len(users), 1), _BLOCK):
+        rows = np.arange(start, min(start + _BLOCK, len(users)))
+        yield _table(Answers(study.release, {name: part.take(rows) for name, part in ordered.items()}), study)
+
+
+def read_answers(path: str | os.PathLike[str], *more: str | os.PathLike[str]) -> tuple[Study, Answers]:
+    """Read the study and the answers of a file, if devices that follow its manifest could have sent all of them.
+
+    Args:
+        path: The file.
+        more: Further files of the same study, each with higher nodes than the one before.
+    """
+    sources = [Path(each) for each in (path, *more)]
+    tables = [_read(source) for source in sources]
+    study = _study_of(tables[0].schema.metadata or {}, sources[0].name)
+    for table, source in zip(tables, sources, strict=True):
+        if _study_of(table.schema.metadata or {}, source.name).id != study.id:
+            raise InvalidData(f"file '{source.name}'", f"one of the study {study.id}", "one of another study")
+        _check_columns(table, study)
+    try:
+        return study, _answers(_concatenated(tables), study)
+    except InvalidReports as error:
+        raise ImpossibleReports(sources[0].name, error) from None
+
+
+def _concatenated(tables: list[Any]) -> Any:
+    """Put tables behind each other; their metadata differ in the number of erasures."""
+    import pyarrow as pa
+
+    return pa.concat_tables([table.replace_schema_metadata(None) for table in tables])
+
+
+def _read(source: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(source, page_checksum_verification=True) as file:
+            return file.read()
+    except FileNotFoundError:
+        raise InvalidData(f"file '{source.name}'", "an existing file", "none") from None
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidData(f"file '{source.name}'", "a readable Parquet file of reports", str(error)) from None
+
+
+def read_erasures(path: str | os.PathLike[str]) -> int:
+    """Return the number of people whose reports had been erased when a file was written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     source = Path(path)
     try:
-        with pq.ParquetFile(source, page_checksum_verification=True) as file:
-            table = file.read()
-    except FileNotFoundError:
-        raise InvalidData(f"file '{source.name}'", "an existing file", "none") from None
+        with pq.ParquetFile(source) as file:
+            found = (file.schema_arrow.metadata or {}).get(_ERASURES, b"")
     except (pa.ArrowException, OSError) as error:
         raise InvalidData(f"file '{source.name}'", "a readable Parquet file of reports", str(error)) from None
-    study = _study_of(table.schema.metadata or {}, source.name)
-    _check_columns(table, study)
-    try:
-        return study, _answers(table, study)
-    except InvalidReports as error:
-        raise ImpossibleReports(source.name, error) from None
+    if not found.isdigit():
+        raise InvalidData(f"file '{source.name}'", "a study's exported answers", "one without its number of erasures")
+    return int(found)
 
 
 def _table(answers: Answers, study: Study) -> Any:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import csv
-import json
-import os
-import secrets
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from privet.collection.operator.keys import Keys, write_secret
+from privet.collection.server.access import Access
 from privet.collection.server.store import Store
 from privet.collection.study import Study
-from privet.collection.tokens import Tokens, new_key
+from privet.collection.tokens import Tokens
 from privet.data.files import atomic_directory
 from privet.errors import InvalidData
 from privet.release import Answers
+from privet.release.asks import Ask
 
 __all__ = ["StudyFolder", "open_reports"]
 
@@ -28,48 +29,58 @@ class StudyFolder:
     Attributes:
         path: The directory.
         study: The study.
-        signing_key: Signs the participants' tokens.
-        operator_key: Opens the operator's page.
-        store_url: The PostgreSQL database that holds the reports; None for a SQLite file in the directory.
+        keys: Its secrets: keys of tokens and of the operator's page, and the store's address.
     """
 
     path: Path
     study: Study
-    signing_key: bytes = field(repr=False)
-    operator_key: str = field(repr=False)
-    store_url: str | None = field(default=None, repr=False)  # it may hold a password
+    keys: Keys = field(repr=False)
 
     @classmethod
-    def create(cls, path: Path, study: Study, store_url: str | None = None) -> StudyFolder:
+    def create(
+        cls,
+        path: Path,
+        study: Study,
+        store_url: str | None = None,
+        public: Sequence[bytes] = (),
+        asks: Sequence[Ask] = (),
+    ) -> StudyFolder:
         """Make a new directory with fresh keys and one token for each node.
 
         Args:
             path: The directory to make.
             study: The study.
-            store_url: A postgresql:// URL; by default reports go to a SQLite file in the directory.
+            store_url: A postgresql:// URL; by default the one in ``PRIVET_STORE``, or a SQLite file in the directory.
+            public: The public data that the manifest binds by their hashes, such as the list of participants.
+            asks: The questions with their public arrays, if they have any.
         """
-        folder = cls(path, study, new_key(), secrets.token_urlsafe(24), store_url)
-        manifest, tokens = study.canonical(), folder.tokens
+        folder = cls(path, study, Keys.make(store_url))
         with atomic_directory(path) as target:
-            if store_url is not None:
-                Store.open(store_url, study).dispose()  # a database that cannot be used is told of now
-            (target / _MANIFEST).write_bytes(manifest)
-            keys = {"signing": folder.signing_key.hex(), "operator": folder.operator_key, "store": store_url}
-            _write_secret(target / _KEYS, json.dumps(keys, indent=2) + "\n")
-            _write_secret(target / _TOKENS, "")
-            with (target / _TOKENS).open("w", newline="") as file:
-                rows = csv.writer(file, lineterminator="\n")
-                rows.writerow(["node", "token"])
-                rows.writerows((node, tokens.issue(node)) for node in range(study.nodes))
+            place = folder.keys.store or target / _REPORTS
+            store = Store.open(place, study)  # a database that cannot be used is told of now
+            store.publish(*public)
+            store.publish_asks(*asks)
+            store.dispose()
+            folder.write_files(target)
         return folder
+
+    def write_files(self, target: Path) -> None:
+        """Write manifest, keys and tokens into a directory that is being made."""
+        tokens = self.tokens
+        (target / _MANIFEST).write_bytes(self.study.canonical())
+        self.keys.write(target / _KEYS)
+        write_secret(target / _TOKENS, "")
+        with (target / _TOKENS).open("w", newline="") as file:
+            rows = csv.writer(file, lineterminator="\n")
+            rows.writerow(["node", "token"])
+            rows.writerows((node, tokens.issue(node)) for node in range(self.study.nodes))
 
     @classmethod
     def open(cls, path: Path) -> StudyFolder:
         """Open a directory that :meth:`create` made."""
         try:
             study = Study.from_bytes((path / _MANIFEST).read_bytes())
-            keys = json.loads((path / _KEYS).read_text())
-            return cls(path, study, bytes.fromhex(keys["signing"]), keys["operator"], keys["store"])
+            return cls(path, study, Keys.read(path / _KEYS))
         except InvalidData:
             raise
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -79,24 +90,32 @@ class StudyFolder:
     @property
     def tokens(self) -> Tokens:
         """The issuer and checker of the participants' tokens."""
-        return Tokens(self.study, self.signing_key)
+        return Tokens(self.study, self.keys.signing[0], self.keys.signing[1:])
+
+    def access(self) -> Access:
+        """Read the keys again, which may have been rotated, and return what opens the collector's doors now."""
+        fresh = replace(self, keys=Keys.read(self.path / _KEYS))
+        return Access(fresh.tokens, fresh.keys.operator)
 
     def store(self) -> Store:
-        """Open the store of the reports."""
-        return Store.open(self.store_url or self.path / _REPORTS, self.study)
+        """Open the store of the first round; the same database has the later ones."""
+        return Store.open(self.database, self.study)
+
+    @property
+    def database(self) -> str | Path:
+        """The database of the reports: a URL, or the SQLite file in the directory."""
+        return self.keys.store or self.path / _REPORTS
+
+    def newest(self) -> Store:
+        """Open the store of the newest round."""
+        first = self.store()
+        return first.at(first.chain().newest)
 
 
 def open_reports(path: Path) -> tuple[Study, Answers]:
-    """Return the manifest of a study's directory and all that was reported."""
-    folder = StudyFolder.open(path)
-    store = folder.store()
+    """Return the newest manifest of a study's directory and all that was reported to it."""
+    store = StudyFolder.open(path).newest()
     try:
-        return folder.study, store.answers()
+        return store.study, store.answers()
     finally:
         store.dispose()
-
-
-def _write_secret(path: Path, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)

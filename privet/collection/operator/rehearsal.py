@@ -13,15 +13,18 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from privet.collection.device.client import Collector
+from privet.collection.device.client import Collector, Invited
 from privet.collection.device.ledger import Ledger
 from privet.collection.device.participant import Participant, PrivateAnswers
+from privet.collection.device.preparation import prepare
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.study import Study
 from privet.data import Graph
 from privet.errors import InvalidData, PrivetError
 
@@ -40,21 +43,28 @@ _SERVER = (
     "from pathlib import Path\n"
     "from privet.collection.operator.folder import StudyFolder\n"
     "from privet.collection.server.app import Limits\n"
+    "from privet.collection.server.events import Events\n"
     "from privet.collection.server.serving import serve\n"
-    "path, port, rate = sys.argv[1:]\n"
-    "serve(StudyFolder.open(Path(path)), '127.0.0.1', int(port), Limits(rate=float(rate)))\n"
+    "path, port, rate, proxied, log = sys.argv[1:]\n"
+    "limits = Limits(rate=float(rate), proxied=proxied == 'True')\n"
+    "events = Events(sys.stderr if log else None, as_json=log == 'json')\n"
+    "serve(StudyFolder.open(Path(path)), '127.0.0.1', int(port), limits, events)\n"
 )
 
 
-def start_collector(folder: StudyFolder, port: int, rate: float = 0.0) -> subprocess.Popen[bytes]:
+def start_collector(
+    folder: StudyFolder, port: int, rate: float = 0.0, *, proxied: bool = False, log: str = ""
+) -> subprocess.Popen[bytes]:
     """Serve a study in a process of its own, and return once it answers.
 
     Args:
         folder: The study's directory.
         port: The port of loopback to listen on.
         rate: Requests a second from one address; 0 for any number.
+        proxied: Believe the address that a proxy names.
+        log: "json" or "text" for a log of events on its standard error; none by default.
     """
-    command = [sys.executable, "-c", _SERVER, str(folder.path), str(port), str(rate)]
+    command = [sys.executable, "-c", _SERVER, str(folder.path), str(port), str(rate), str(proxied), log]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     for _ in range(600):
         try:
@@ -82,7 +92,13 @@ def live_collector(folder: StudyFolder) -> Iterator[str]:
 
 
 def play_people(
-    folder: StudyFolder, address: str, graph: Graph, people: NDArray[np.int64], done: Callable[[], None] = lambda: None
+    folder: StudyFolder,
+    address: str,
+    graph: Graph,
+    people: NDArray[np.int64],
+    done: Callable[[], None] = lambda: None,
+    round_: Study | None = None,
+    ca: Path | None = None,
 ) -> list[str]:
     """Let people take part, eight at a time.
 
@@ -92,13 +108,15 @@ def play_people(
         graph: The people with their private fields.
         people: The nodes that take part.
         done: Called whenever one of them is done.
+        round_: The round that they answer; the first one by default.
+        ca: The certificate to trust where the address is https://; the system's by default.
 
     Returns:
         What became of each one's report: "stored" or "repeated".
     """
 
     def one(node: np.int64) -> str:
-        outcome = take_part(folder, address, graph, int(node))
+        outcome = take_part(folder, address, graph, int(node), round_, ca)
         done()
         return outcome
 
@@ -110,14 +128,18 @@ def play_people(
             raise
 
 
-def take_part(folder: StudyFolder, address: str, graph: Graph, node: int) -> str:
-    """Play one person's device: it was given the collector's address, the study's id and a token, and nothing else."""
-    collector, token, pinned = Collector(address, attempts=4), folder.tokens.issue(node), folder.study.id
+def take_part(
+    folder: StudyFolder, address: str, graph: Graph, node: int, round_: Study | None = None, ca: Path | None = None
+) -> str:
+    """Play one person's device: it was given the collector's address, the round's id and a token, and nothing else."""
+    token, pinned = folder.tokens.issue(node), (folder.study if round_ is None else round_).id
+    collector = Collector(address, attempts=8, ca=ca)
     device = Participant(Ledger(":memory:"))
-    study = device.check(collector.manifest(), pinned)
+    study = device.check(collector.manifest(pinned), pinned)
     device.ledger.limit = study.cost()  # played people agree to any price
-    device.agree(study)
-    outcome = device.deliver(device.answer(study, node, _private(graph, node)), collector, token)
+    prepared = prepare(study, node, Invited(collector, token))
+    device.agree(study, shows=prepared.shows)
+    outcome = device.deliver(device.answer(study, node, _private(graph, node), prepared=prepared), collector, token)
     device.ledger.close()
     return outcome
 

@@ -12,15 +12,11 @@ from itertools import accumulate, pairwise
 from privet.collection.tokens import TOKEN_BYTES
 from privet.errors import InvalidReports
 
-__all__ = ["OtherStudy", "pack_batch", "unpack_batch"]
+__all__ = ["pack_batch", "unpack_batch"]
 
 _HEADER = struct.Struct("<4s32sI")
 _MAGIC = b"pvb1"
 MOST_REPORTS = 10_000
-
-
-class OtherStudy(InvalidReports):
-    """A batch for another study."""
 
 
 def pack_batch(study_id: str, tokens: Sequence[bytes], bodies: Sequence[bytes]) -> bytes:
@@ -29,15 +25,13 @@ def pack_batch(study_id: str, tokens: Sequence[bytes], bodies: Sequence[bytes]) 
     return _HEADER.pack(_MAGIC, bytes.fromhex(study_id), len(bodies)) + b"".join(tokens) + lengths + b"".join(bodies)
 
 
-def unpack_batch(data: bytes, study_id: str) -> tuple[bytes, list[bytes]]:
-    """Return the tokens, end to end, and the bodies; a batch whose frame is damaged is refused whole."""
+def unpack_batch(data: bytes) -> tuple[str, bytes, list[bytes]]:
+    """Return the study's id, the tokens end to end, and the bodies; a batch with a damaged frame is refused whole."""
     if len(data) < _HEADER.size:
         raise InvalidReports("batch", f"at least {_HEADER.size} bytes long", len(data))
     magic, study, count = _HEADER.unpack_from(data)
     if magic != _MAGIC:
         raise InvalidReports("batch", f"one that begins with {_MAGIC!r}", magic)
-    if study.hex() != study_id:
-        raise OtherStudy("batch's study", study_id, study.hex())
     if not 1 <= count <= MOST_REPORTS:
         raise InvalidReports("batch", f"of 1 to {MOST_REPORTS} reports", count)
     first = _HEADER.size + TOKEN_BYTES * count
@@ -47,4 +41,4 @@ def unpack_batch(data: bytes, study_id: str) -> tuple[bytes, list[bytes]]:
     ends = list(accumulate(struct.unpack_from(f"<{count}I", data, first), initial=bodies))
     if ends[-1] != len(data):
         raise InvalidReports("batch", f"{ends[-1]} bytes long", len(data))
-    return data[_HEADER.size : first], [data[start:end] for start, end in pairwise(ends)]
+    return study.hex(), data[_HEADER.size : first], [data[start:end] for start, end in pairwise(ends)]

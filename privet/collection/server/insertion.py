@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,18 +23,18 @@ _INSERT_POSTGRESQL = (
     "FROM unnest(%s::integer[], %s::bytea[]) AS t(node, body) ON CONFLICT DO NOTHING RETURNING node"
 )
 _RECORD = sa.text(
-    "INSERT INTO conflicts (study, node, count, minute, digest) VALUES (:study, :node, :count, :minute, :digest) "
-    "ON CONFLICT (study, node) DO UPDATE SET count = conflicts.count + excluded.count, "
-    "minute = excluded.minute, digest = excluded.digest"
+    "INSERT INTO conflicts (study, node, count, minute) VALUES (:study, :node, :count, :minute) "
+    "ON CONFLICT (study, node) DO UPDATE SET count = conflicts.count + excluded.count, minute = excluded.minute"
 )
 
 
 class Outcome(StrEnum):
-    """The outcome of a report: new, the same bytes as before, or refused because others are stored."""
+    """The outcome of a report: new, the same bytes as before, or refused because others are stored or were erased."""
 
     STORED = "stored"
     REPEATED = "repeated"
     CONFLICT = "conflict"
+    ERASED = "erased"
 
 
 @dataclass(frozen=True)
@@ -88,30 +87,22 @@ class Insertion:
             return [Outcome.STORED] * len(nodes)
         stored = self.stored(nodes)
         outcomes = []
-        refused: dict[int, bytes] = {}
-        counts: Counter[int] = Counter()
+        refused: Counter[int] = Counter()
         for node, body in zip(nodes, bodies, strict=True):
             if stored[node] == body:
                 outcomes.append(Outcome.STORED if node in new else Outcome.REPEATED)
                 new.discard(node)
             else:
                 outcomes.append(Outcome.CONFLICT)
-                refused[node] = body
-                counts[node] += 1
-        self._record(refused, counts)
+                refused[node] += 1
+        self._record(refused)
         return outcomes
 
-    def _record(self, refused: dict[int, bytes], counts: Counter[int]) -> None:
-        """Write one row a node, however often it tries: how often, and the last time and hash."""
+    def _record(self, refused: Counter[int]) -> None:
+        """Write one row a node, however often it tries: how often, and the last time."""
         rows = [
-            {
-                "study": self.study,
-                "node": node,
-                "count": counts[node],
-                "minute": self.minute,
-                "digest": hashlib.sha256(body).digest(),
-            }
-            for node, body in sorted(refused.items())
+            {"study": self.study, "node": node, "count": count, "minute": self.minute}
+            for node, count in sorted(refused.items())
         ]
         if rows:
             self.connection.execute(_RECORD, rows)

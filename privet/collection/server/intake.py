@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,17 +12,19 @@ from typing import Any
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from privet.collection.server.batches import MOST_REPORTS, OtherStudy, unpack_batch
+from privet.collection.forms import RoundForm
+from privet.collection.server.batches import MOST_REPORTS, unpack_batch
+from privet.collection.server.limits import address_of
 from privet.collection.tokens import TOKEN_BYTES, InvalidToken, Tokens
 from privet.errors import InvalidReports
 
-__all__ = ["Batch", "Intake", "Refused", "Revoked"]
+__all__ = ["Batch", "Intake", "Refused", "Revoked", "UnknownStudy"]
 
 Revoked = frozenset[tuple[int, int]]
 REPORT_TYPE = "application/vnd.privet.report"
 BATCH_TYPE = "application/vnd.privet.batch"
 _BODY_SECONDS = 20
-_HELD_BYTES = 64 << 20
+_HELD_BYTES = 64 << 20  # half of it for single reports, whose token is checked first, and half for batches
 _JSON_BYTES = 1 << 20  # JSON costs many times its size while it is read; the packed form does not
 
 
@@ -39,17 +42,31 @@ class Refused(Exception):
         self.status, self.reason, self.headers = status, reason, headers
 
 
+class UnknownStudy(Refused):
+    """A request for a round that this collector does not serve.
+
+    Attributes:
+        study: The id in the request.
+    """
+
+    def __init__(self, study: object, served: Iterable[str]) -> None:
+        super().__init__(404, "another study", f"This collector has another study: {', '.join(served)}.")
+        self.study = study
+
+
 @dataclass(frozen=True)
 class Batch:
     """The reports of one request.
 
     Attributes:
+        study: The id of the round.
         nodes: The nodes whose reports may be stored.
         bodies: Their reports.
         rows: The rows of the request that they came from.
         refused: The rows that are refused at once, and why.
     """
 
+    study: str
     nodes: list[int]
     bodies: list[bytes]
     rows: Sequence[int]
@@ -57,17 +74,18 @@ class Batch:
 
 
 class Intake:
-    """Reads the requests of one study, each of which must name its id.
+    """Reads the requests of one study, each of which must name the id of a round.
 
     Args:
-        tokens: Checks the participants' tokens; it knows the study.
+        tokens: Checks the participants' tokens.
         batch_bytes: The most bytes of a batch.
+        proxied: Believe the last entry of X-Forwarded-For (default: no).
     """
 
-    def __init__(self, tokens: Tokens, batch_bytes: int) -> None:
-        self.tokens, self.batch_bytes = tokens, batch_bytes
-        self.format, self.study_id = tokens.study.release.wire, tokens.study.id
-        self._held = 0
+    def __init__(self, tokens: Tokens, batch_bytes: int, proxied: bool = False) -> None:
+        self.tokens, self.batch_bytes, self.proxied = tokens, batch_bytes, proxied
+        self.forms: dict[str, RoundForm] = {}  # by the id of the round
+        self._held: Counter[str] = Counter()  # bytes in memory, by the accounts that they count against
 
     def node(self, request: Request, revoked: Revoked) -> int:
         """Return the node that the token in the Authorization header speaks for."""
@@ -79,48 +97,46 @@ class Intake:
         except InvalidToken as error:
             raise _unknown(error) from None
 
-    async def report(self, request: Request) -> bytes:
-        """Return the body of a single report."""
+    async def report(self, request: Request) -> tuple[str, bytes]:
+        """Return the id of the round and the body of a single report."""
         kind = media_type(request)
+        longest = max((form.longest for form in self.forms.values()), default=0)
         if kind == REPORT_TYPE:
-            data = await self._body(request, 32 + min(self.format.longest, self.batch_bytes))
-            if data[:32].hex() != self.study_id:
-                raise self._another_study()
-            return data[32:]
+            data = await self.body(request, 32 + min(longest, self.batch_bytes))
+            study = self._known(data[:32].hex())
+            return study, data[32:]
         if kind != "application/json":
             raise Refused(415, "media type", f"The Content-Type must be application/json or {REPORT_TYPE}.")
-        document = read_object(
-            await self._body(request, min(256 + 16 * self.format.longest, _JSON_BYTES)), {"study", "report"}
-        )
-        if document["study"] != self.study_id:
-            raise self._another_study()
-        return self._from_json(document["report"])
+        document = read_object(await self.body(request, min(256 + 16 * longest, _JSON_BYTES)), {"study", "report"})
+        study = self._known(document["study"])
+        return study, self._from_json(study, document["report"])
 
     async def batch(self, request: Request, revoked: Revoked) -> Batch:
-        """Return many reports with a token each."""
+        """Return many reports to one round with a token each."""
         kind = media_type(request)
         if kind not in ("application/json", BATCH_TYPE):
             raise Refused(415, "media type", f"The Content-Type must be application/json or {BATCH_TYPE}.")
-        data = await self._body(request, self.batch_bytes if kind == BATCH_TYPE else min(self.batch_bytes, _JSON_BYTES))
+        most = self.batch_bytes if kind == BATCH_TYPE else min(self.batch_bytes, _JSON_BYTES)
+        data = await self.body(request, most, batch=True)
         entries: Iterable[tuple[Any, Any]]
         if kind == BATCH_TYPE:
-            tokens, bodies = self._packed(data)
+            study, tokens, bodies = self._packed(data)
             nodes = self.tokens.check_many(tokens, revoked)
             if nodes is not None:
-                return _distinct(Batch(nodes, bodies, range(len(nodes)), []))
+                return _distinct(Batch(study, nodes, bodies, range(len(nodes)), []))
             starts = range(0, len(tokens), TOKEN_BYTES)
             entries = zip((tokens[start : start + TOKEN_BYTES] for start in starts), bodies, strict=True)
         else:
-            entries = self._listed(data)
-        return _distinct(self._one_by_one(entries, revoked))
+            study, entries = self._listed(data)
+        return _distinct(self._one_by_one(study, entries, revoked))
 
-    def _one_by_one(self, entries: Iterable[tuple[Any, Any]], revoked: Revoked) -> Batch:
+    def _one_by_one(self, study: str, entries: Iterable[tuple[Any, Any]], revoked: Revoked) -> Batch:
         nodes, bodies, rows, refused = [], [], [], []
         for row, (token, report) in enumerate(entries):
             try:
                 packed = isinstance(token, bytes)
                 node = self.tokens.check_bytes(token, revoked) if packed else self.tokens.check(str(token), revoked)
-                bodies.append(report if packed else self._from_json(report))
+                bodies.append(report if packed else self._from_json(study, report))
             except InvalidToken as error:
                 refused.append((row, _unknown(error)))
                 continue
@@ -129,29 +145,36 @@ class Intake:
                 continue
             nodes.append(node)
             rows.append(row)
-        return Batch(nodes, bodies, rows, refused)
+        return Batch(study, nodes, bodies, rows, refused)
 
     def release(self, request: Request) -> None:
         """Forget a request's body."""
-        self._held -= getattr(request.state, "held", 0)
+        for account, size in getattr(request.state, "held", {}).items():
+            self._held[account] -= size
+            if not self._held[account]:
+                del self._held[account]  # an address is remembered no longer than its body
 
-    async def _body(self, request: Request, most: int) -> bytes:
+    async def body(self, request: Request, most: int, *, batch: bool = False) -> bytes:
         """Return the request's body, of which never more than ``most`` bytes are held, nor for longer than a while.
 
-        All bodies together have a limit too: many senders, each within its own, must not fill the memory.
+        All bodies together have a limit too: many senders, each within its own, must not fill the memory. Anybody can
+        begin a batch, so batches have a budget of their own, of which one address gets half: strangers who stall cannot
+        keep a participant's report out.
         """
-        pieces, size = [], 0
-        request.state.held = 0
+        pieces, size, half = [], 0, _HELD_BYTES // 2
+        limits = {"batches": half, address_of(request, self.proxied): half // 2} if batch else {"reports": half}
+        request.state.held = held = dict.fromkeys(limits, 0)
         try:
             async with asyncio.timeout(_BODY_SECONDS):
                 async for piece in request.stream():
                     size += len(piece)
                     if size > most:
                         raise Refused(413, "too large", f"The body must be at most {most} bytes long.")
-                    if self._held + len(piece) > _HELD_BYTES:
+                    if any(self._held[account] + len(piece) > limit for account, limit in limits.items()):
                         raise Refused(503, "busy", "The collector is busy; try again.", **{"Retry-After": "1"})
-                    self._held += len(piece)
-                    request.state.held += len(piece)
+                    for account in limits:
+                        self._held[account] += len(piece)
+                        held[account] += len(piece)
                     pieces.append(piece)
         except TimeoutError:
             text = f"The body must arrive within {_BODY_SECONDS} s."
@@ -160,33 +183,32 @@ class Intake:
             raise Refused(400, "left", "The body must arrive whole.") from None
         return b"".join(pieces)
 
-    def _packed(self, data: bytes) -> tuple[bytes, list[bytes]]:
+    def _packed(self, data: bytes) -> tuple[str, bytes, list[bytes]]:
         try:
-            return unpack_batch(data, self.study_id)
-        except OtherStudy:
-            raise self._another_study() from None
+            study, tokens, bodies = unpack_batch(data)
         except InvalidReports as error:
             raise Refused(422, "invalid batch", str(error)) from None
+        return self._known(study), tokens, bodies
 
-    def _listed(self, data: bytes) -> list[tuple[Any, Any]]:
+    def _listed(self, data: bytes) -> tuple[str, list[tuple[Any, Any]]]:
         document = read_object(data, {"study", "reports"})
-        if document["study"] != self.study_id:
-            raise self._another_study()
-        reports = document["reports"]
+        study, reports = self._known(document["study"]), document["reports"]
         if not isinstance(reports, list) or not 1 <= len(reports) <= MOST_REPORTS:
             raise Refused(422, "invalid batch", f"The reports must be a list of 1 to {MOST_REPORTS} objects.")
         if not all(isinstance(entry, dict) and set(entry) == {"token", "report"} for entry in reports):
             raise Refused(422, "invalid batch", "Every entry must be an object with the keys report, token.")
-        return [(entry["token"], entry["report"]) for entry in reports]
+        return study, [(entry["token"], entry["report"]) for entry in reports]
 
-    def _from_json(self, report: object) -> bytes:
+    def _from_json(self, study: str, report: object) -> bytes:
         try:
-            return self.format.from_json(report)
+            return self.forms[study].release.wire.from_json(report)
         except InvalidReports as error:
             raise Refused(422, "invalid report", str(error)) from None
 
-    def _another_study(self) -> Refused:
-        return Refused(404, "another study", f"This collector has another study: {self.study_id}.")
+    def _known(self, study: object) -> str:
+        if not isinstance(study, str) or study not in self.forms:
+            raise UnknownStudy(study, self.forms)
+        return study
 
 
 def _distinct(batch: Batch) -> Batch:

@@ -1,14 +1,38 @@
-"""A limit on the requests of one address; addresses live in memory only, and are never written anywhere."""
+"""Limits on what a collector takes; addresses live in memory only, and are never written anywhere."""
 
 from __future__ import annotations
 
+import ipaddress
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 
-__all__ = ["RateLimit"]
+from fastapi import Request
+
+__all__ = ["Limits", "RateLimit", "address_of"]
 
 _MOST_ADDRESSES = 100_000
+_FEW_ADDRESSES = 1_000
+_LONGEST_ADDRESS = 100
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that a collector takes.
+
+    Attributes:
+        rate: Requests a second from one address; 0 for any number.
+        burst: Requests that an address may send at once.
+        batch_bytes: The bytes of a batch.
+        proxied: Believe the last entry of X-Forwarded-For, which the nearest proxy wrote.
+    """
+
+    rate: float = 50.0
+    burst: int = 200
+    batch_bytes: int = 8 << 20
+    proxied: bool = False
 
 
 class RateLimit:
@@ -36,3 +60,21 @@ class RateLimit:
         if len(self._buckets) > _MOST_ADDRESSES:
             self._buckets.popitem(last=False)  # the address that was silent for longest
         return 0.0 if allowed else (1 - left) / self._rate
+
+
+def address_of(request: Request, proxied: bool) -> str:
+    """Return what the rate limit counts: an address, or the network of 2^64 that an IPv6 address is one of."""
+    peer = request.client.host if request.client else ""
+    written = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip() if proxied else ""
+    given = written or peer
+    return (_counted(given) if len(given) < _LONGEST_ADDRESS else None) or peer
+
+
+@lru_cache(_FEW_ADDRESSES)
+def _counted(text: str) -> str | None:
+    """Return what an address is counted as; None if the text is none. Remembered, since most come again at once."""
+    try:
+        found = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return str(found) if found.version == 4 else str(ipaddress.ip_network(f"{found}/64", strict=False))

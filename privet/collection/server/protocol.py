@@ -1,4 +1,4 @@
-"""HTTP connections that are closed if they do not ask: uvicorn itself waits for a request's head for ever."""
+"""HTTP connections that are closed if they do not ask or do not read: uvicorn itself waits for either for ever."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ __all__ = ["ImpatientProtocol"]
 
 HEAD_SECONDS = 10.0
 HEAD_BYTES = 1 << 16
+READ_SECONDS = 30.0
 
 
 class ImpatientProtocol(HttpToolsProtocol):
-    """A connection that is closed if its request's head is not there in time, or is longer than any real one."""
+    """A connection that is closed if its request's head is late or longer than any real one, or its reader stalls."""
 
     _alarm: asyncio.TimerHandle | None = None
+    _reading: asyncio.TimerHandle | None = None
     _head = 0
 
     def connection_made(self, transport: Any) -> None:
@@ -25,8 +27,9 @@ class ImpatientProtocol(HttpToolsProtocol):
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clock: no head is expected any more."""
+        """Stop the clocks: nothing is expected any more."""
         self._stop()
+        self._stop_reading()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
@@ -47,6 +50,22 @@ class ImpatientProtocol(HttpToolsProtocol):
             self._head += len(data)
             if self._head > HEAD_BYTES:
                 self.transport.close()
+
+    def pause_writing(self) -> None:
+        """Start the clock of a reader who leaves an answer lying; ``abort`` because ``close`` would wait for them."""
+        super().pause_writing()
+        self._stop_reading()
+        self._reading = self.loop.call_later(READ_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Stop the clock: the reader has caught up."""
+        self._stop_reading()
+        super().resume_writing()
+
+    def _stop_reading(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
 
     def _expect_head(self) -> None:
         self._head = 0

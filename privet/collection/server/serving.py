@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+from collections.abc import Sequence
+
 import uvicorn
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.server.app import Limits, create_app
+from privet.collection.server.events import Complaints, Events
 from privet.collection.server.protocol import ImpatientProtocol
 
-__all__ = ["serve"]
+__all__ = ["serve", "successor_command"]
 
 
-def serve(folder: StudyFolder, host: str, port: int, limits: Limits) -> None:
+def serve(
+    folder: StudyFolder,
+    host: str,
+    port: int,
+    limits: Limits,
+    events: Events | None = None,
+    *,
+    private_metrics: bool = False,
+) -> None:
     """Serve a study until Ctrl-C or SIGTERM.
 
     Args:
@@ -19,14 +32,28 @@ def serve(folder: StudyFolder, host: str, port: int, limits: Limits) -> None:
         host: The address to listen on.
         port: The port to listen on.
         limits: The most that is taken.
+        events: The log; none without it.
+        private_metrics: Show metrics to the operator only.
     """
+    events = events or Events()
+    logging.basicConfig(handlers=[Complaints(events)], level=logging.WARNING, force=True)
     store = folder.store()
-    app = create_app(store, folder.tokens, folder.operator_key, limits)
+    app = create_app(
+        store,
+        folder.tokens,
+        folder.keys.operator[0],
+        limits,
+        events=events,
+        renew=folder.access,
+        private_metrics=private_metrics,
+        successor=lambda days: successor_command(folder, days),
+    )
     try:
         uvicorn.run(
             app,
             host=host,
             port=port,
+            log_config=None,  # what uvicorn complains about becomes an event without its values
             log_level="warning",
             access_log=False,  # an access log would put addresses next to the times of reports
             server_header=False,
@@ -37,3 +64,13 @@ def serve(folder: StudyFolder, host: str, port: int, limits: Limits) -> None:
         )
     finally:
         store.dispose()
+
+
+def successor_command(folder: StudyFolder, days: float) -> Sequence[str]:
+    """Return the command that opens the next round: another process, so that torch stays out of the collector's memory.
+
+    Args:
+        folder: The study's directory.
+        days: How long the round stays open.
+    """
+    return [sys.executable, "-m", "privet.cli", "study", "next", str(folder.path), "--days", str(days)]

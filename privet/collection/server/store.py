@@ -10,80 +10,38 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.pool import StaticPool
 
+from privet.collection.server.database import StoreFailure, engine_for
+from privet.collection.server.erasure import Eraser, Erasure, Erasures, remove_traces
+from privet.collection.server.expiry import Expired, Expiry
 from privet.collection.server.insertion import Insertion, Outcome
-from privet.collection.server.tables import CONFLICTS, METADATA, MODELS, REJECTIONS, REPORTS, REVOKED, STUDIES
+from privet.collection.server.published import Published
+from privet.collection.server.tables import CONFLICTS, MODELS, REJECTIONS, REPORTS, REVOKED, STUDIES
+from privet.collection.server.turns import Turns
+from privet.collection.showing import OpenData
 from privet.collection.study import Study
-from privet.errors import InvalidData, InvalidParameter, PrivetError
+from privet.errors import PrivetError
 from privet.release import Answers
 
 __all__ = ["Outcome", "Store", "StoreFailure", "StudyClosed", "engine_for"]
-
-
-_TABLES_LOCK = 0x707269766574  # "privet"
-
-
-class StoreFailure(InvalidData):
-    """A database that cannot be used, or not now."""
-
-    def __init__(self, said: str) -> None:
-        super().__init__("store", "a database that can be written", next(iter(said.strip().splitlines()), "nothing"))
 
 
 class StudyClosed(PrivetError):
     """The operator closed the study before these reports were stored."""
 
 
-def engine_for(place: str | Path) -> sa.Engine:
-    """Return an engine for a file (SQLite) or a PostgreSQL URL."""
-    text = str(place)
-    if "://" not in text:
-        options: dict[str, Any] = {"poolclass": StaticPool} if text == ":memory:" else {}
-        if text != ":memory:" and Path(text).parent.is_dir():
-            Path(text).touch(mode=0o600)  # who answered, and when, is for the operator only
-        url = sa.URL.create("sqlite", database=text)  # a path may hold characters that mean something in a URL
-        arguments = {"timeout": 30, "check_same_thread": False}
-        engine = sa.create_engine(url, connect_args=arguments, hide_parameters=True, **options)
-        sa.event.listen(engine, "connect", _prepare_sqlite)
-        sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
-        return engine
-    scheme = text.split("://", 1)[0]
-    if scheme not in ("postgresql", "postgresql+psycopg"):
-        raise InvalidParameter("store", "the study", "a file or a postgresql:// URL", f"{scheme}://")
-    try:
-        url = sa.make_url("postgresql+psycopg://" + text.split("://", 1)[1])
-    except (sa.exc.ArgumentError, ValueError):
-        raise InvalidParameter("store", "the study", "a postgresql:// URL", "one that cannot be read") from None
-    return sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
-
-
-def _prepare_sqlite(connection: Any, _: object) -> None:
-    connection.isolation_level = None  # transactions begin where we say so
-    for setting in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000", "temp_store=MEMORY"):
-        connection.execute(f"PRAGMA {setting}")
-
-
-class Store:
+class Store(Published):
     """The reports of one study. Safe to use from several threads and, with PostgreSQL, from several processes.
 
     Args:
         engine: The database.
         study: The study; a database may hold several.
     """
-
-    def __init__(self, engine: sa.Engine, study: Study) -> None:
-        self.study = study
-        self._engine = engine
-        with self._told(), engine.begin() as connection:
-            if engine.dialect.name == "postgresql":  # two that start at once must not both make the tables
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})")
-            METADATA.create_all(connection)
-            self._number = self._enrol(connection)
 
     @classmethod
     def open(cls, place: str | Path, study: Study) -> Store:
@@ -96,12 +54,17 @@ class Store:
             return []
         minute = int((time.time() if now is None else now) // 60 * 60)
         with self._connection(write=True) as connection:
-            outcomes = Insertion(connection, self._number, minute).of(nodes, bodies)
-            # Last, so that SQLite takes the lock for writing first; PostgreSQL makes a closing operator wait.
+            erasures = Erasures(connection, self.study.chain)
+            erasures.lock(alone=False)
             query = sa.select(STUDIES.c.closed).where(STUDIES.c.number == self._number).with_for_update(read=True)
             if connection.execute(query).scalar() is not None:
                 raise StudyClosed
-            return outcomes
+            insertion, gone = Insertion(connection, self._number, minute), erasures.among(nodes)
+            if not gone:
+                return insertion.of(nodes, bodies)
+            kept = [(node, body) for node, body in zip(nodes, bodies, strict=True) if node not in gone]
+            outcomes = iter(insertion.of([node for node, _ in kept], [body for _, body in kept]))
+            return [Outcome.ERASED if node in gone else next(outcomes) for node in nodes]
 
     def get(self, node: int) -> bytes | None:
         """The stored body of a node."""
@@ -114,10 +77,39 @@ class Store:
 
     def answers(self) -> Answers:
         """Everything that was reported, validated again, by ascending node."""
+        return self.collected()[0]
+
+    def collected(self) -> tuple[Answers, OpenData]:
+        """The answers to the questions, and what a panel shows; validated again, by ascending node."""
+        return self.form.split(*self.reports())
+
+    def reports(self) -> tuple[list[int], list[bytes]]:
+        """The bodies of this round's reports with their nodes, ascending."""
         query = sa.select(REPORTS.c.node, REPORTS.c.body).where(REPORTS.c.study == self._number)
         with self._connection() as connection:
             rows = connection.execute(query.order_by(REPORTS.c.node)).all()
-        return self.study.release.wire.unpack([node for node, _ in rows], [bytes(body) for _, body in rows])
+        return [int(node) for node, _ in rows], [bytes(body) for _, body in rows]
+
+    def blocks(self, first: int, last: int, size: int) -> Iterator[tuple[Answers, OpenData]]:
+        """Yield what :meth:`collected` returns for a range of nodes, some reports at a time, as of one moment.
+
+        Args:
+            first: The lowest node.
+            last: The node behind the highest.
+            size: The most reports at a time.
+        """
+        query = sa.select(REPORTS.c.node, REPORTS.c.body).where(REPORTS.c.study == self._number).limit(size)
+        with self.snapshot() as connection:
+            while first < last:
+                some = query.where(REPORTS.c.node >= first, REPORTS.c.node < last).order_by(REPORTS.c.node)
+                rows = connection.execute(some).all()
+                if rows:
+                    yield self.form.split([int(node) for node, _ in rows], [bytes(body) for _, body in rows])
+                first = int(rows[-1][0]) + 1 if len(rows) == size else last
+
+    def at(self, study: Study) -> Store:
+        """Return the store of another round in the same database."""
+        return self if study.id == self.study.id else Store(self._engine, study)
 
     def count(self) -> int:
         """Count the nodes that have reported."""
@@ -165,11 +157,60 @@ class Store:
         with self._connection() as connection:
             return frozenset((int(node), int(serial)) for node, serial in connection.execute(query))
 
+    def forget(self, node: int, by: Eraser, now: float | None = None) -> bool:
+        """Erase all that somebody reported, in every round, and refuse what they might send; False if done before.
+
+        The bytes are gone from the tables at once, and from the files after :meth:`remove_traces`.
+        """
+        minute = int((time.time() if now is None else now) // 60 * 60)
+        with self._connection(write=True) as connection:
+            return Erasures(connection, self.study.chain).erase(node, minute, by)
+
+    def remove_traces(self) -> bool:
+        """Remove the bytes of what was deleted from the files; False if a reader is in the way, so ask again later."""
+        with self._told():
+            return remove_traces(self._engine)
+
+    def erased(self, nodes: Sequence[int]) -> set[int]:
+        """Return those of the people whose reports were erased."""
+        with self._connection() as connection:
+            return Erasures(connection, self.study.chain).among(nodes)
+
+    def erasures(self) -> list[Erasure]:
+        """Return whose reports were erased, oldest first."""
+        with self._connection() as connection:
+            return Erasures(connection, self.study.chain).entries()
+
+    def add_nameless_erasures(self, erasures: Sequence[Erasure]) -> None:
+        """Remember that people were erased, without saying who: for copies that anybody may see."""
+        with self._connection(write=True) as connection:
+            Erasures(connection, self.study.chain).add_nameless(erasures)
+
+    def expire(self, now: datetime | None = None, *, early: bool = False) -> int:
+        """Delete the reports of every round whose retention has ended; if ``early``, of the others too.
+
+        Returns:
+            The number of reports that were deleted; :meth:`expired` keeps it.
+        """
+        with self._connection(write=True) as connection:
+            return Expiry(Erasures(connection, self.study.chain)).expire(now or datetime.now(UTC), early=early)
+
+    def expired(self) -> Expired | None:
+        """Return what was deleted because its retention had ended; None if nothing was."""
+        with self._connection() as connection:
+            return Expiry(Erasures(connection, self.study.chain)).expired()
+
     def close(self) -> None:
         """Accept no new reports, whatever the manifest's closing time."""
         change = sa.update(STUDIES).where(STUDIES.c.number == self._number, STUDIES.c.closed.is_(None))
         with self._connection(write=True) as connection:
             connection.execute(change.values(closed=int(time.time())))
+
+    def reopen(self) -> None:
+        """Take reports again until the manifest's closing time."""
+        change = sa.update(STUDIES).where(STUDIES.c.number == self._number)
+        with self._connection(write=True) as connection:
+            connection.execute(change.values(closed=None))
 
     def is_closed(self) -> bool:
         """Tell whether the operator closed the study."""
@@ -177,41 +218,25 @@ class Store:
         with self._connection() as connection:
             return connection.execute(query).scalar() is not None
 
+    @contextmanager
+    def turns(self, *, write: bool = False) -> Iterator[Turns]:
+        """Yield the turns at computing the study's next round, in a transaction that is committed if ``write``."""
+        with self._connection(write=write) as connection:
+            yield Turns(connection, self.study.chain)
+
     def add_model(self, document: Mapping[str, Any]) -> None:
-        """Remember a trained model's name, system and metrics for the operator's page."""
+        """Remember a trained model for the operator's page.
+
+        Args:
+            document: Its name, system, metrics, and ``erasures``: how many people had been erased before.
+        """
         with self._connection(write=True) as connection:
             connection.execute(sa.insert(MODELS).values(study=self._number, document=json.dumps(document)))
 
     def models(self) -> list[dict[str, Any]]:
-        """Return the trained models, oldest first."""
-        query = sa.select(MODELS.c.document).where(MODELS.c.study == self._number).order_by(MODELS.c.number)
+        """Return the models of all rounds, oldest first, each with the number of erasures since its training."""
         with self._connection() as connection:
-            return [json.loads(document) for document in connection.execute(query).scalars()]
-
-    def dispose(self) -> None:
-        """Let go of the database."""
-        self._engine.dispose()
-
-    @contextmanager
-    def _connection(self, *, write: bool = False) -> Iterator[sa.Connection]:
-        """Yield a connection, in a transaction that is committed if ``write``."""
-        with self._told(), self._engine.begin() if write else self._engine.connect() as connection:
-            yield connection
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Turn the database's errors into one sentence without a report's bytes."""
-        try:
-            yield
-        except sa.exc.SQLAlchemyError as error:
-            raise StoreFailure(str(getattr(error, "orig", None) or error)) from None
-
-    def _enrol(self, connection: sa.Connection) -> int:
-        known = sa.select(STUDIES.c.number).where(STUDIES.c.id == self.study.id)
-        sql = "INSERT INTO studies (id, manifest) VALUES (:id, :manifest) ON CONFLICT DO NOTHING"
-        connection.execute(sa.text(sql), {"id": self.study.id, "manifest": self.study.canonical()})
-        return int(connection.execute(known).scalar_one())
-
-    def _scalar(self, query: sa.Select[Any]) -> int:
-        with self._connection() as connection:
-            return int(connection.execute(query).scalar_one())
+            erasures = Erasures(connection, self.study.chain)
+            query = sa.select(MODELS.c.document).where(MODELS.c.study.in_(erasures.rounds())).order_by(MODELS.c.number)
+            known = [json.loads(document) for document in connection.execute(query).scalars()]
+            return [{**model, "erasures_since": erasures.count() - model["erasures"]} for model in known]

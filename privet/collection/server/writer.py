@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -34,15 +34,20 @@ class GroupWriter:
 
     Args:
         store: Where reports are kept.
+        observe: Told the seconds that each group took, from its validation to its commit.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._format = store.study.release.wire
+    def __init__(self, store: Store, observe: Callable[[float], None] = lambda _: None) -> None:
+        self._store, self._observe = store, observe
+        self._form = store.form
         self._waiting: list[_Pending] = []
         self._count = 0
         self._wake = asyncio.Event()
-        self.rejected: Counter[str] = Counter()
+
+    @property
+    def waiting(self) -> int:
+        """The number of reports that wait for a commit."""
+        return self._count
 
     async def submit(self, nodes: Sequence[int], bodies: Sequence[bytes]) -> list[Outcome | InvalidReports]:
         """Store reports, and return what became of each; nothing of an invalid one is stored."""
@@ -58,7 +63,7 @@ class GroupWriter:
         """Store what waits, until cancelled; what is being written then is finished first."""
         while True:
             await self._wake.wait()
-            group = self._next_group()
+            group, begin = self._next_group(), time.perf_counter()
             work = asyncio.ensure_future(asyncio.to_thread(self._write, group))
             try:
                 results = await asyncio.shield(work)
@@ -71,12 +76,8 @@ class GroupWriter:
                     if not pending.done.done():
                         pending.done.set_exception(error)
                 continue
+            self._observe(time.perf_counter() - begin)
             self._tell(group, results)
-
-    def flush_rejections(self) -> None:
-        """Write the counts of refused submissions down."""
-        counted, self.rejected = self.rejected, Counter()
-        self._store.reject(counted)
 
     def _next_group(self) -> list[_Pending]:
         size, taken = 0, 0
@@ -108,7 +109,7 @@ class GroupWriter:
     ) -> Iterator[tuple[int, InvalidReports]]:
         """Find the invalid rows by bisection."""
         try:
-            self._format.unpack(nodes[start:end], bodies[start:end])
+            self._form.check(nodes[start:end], bodies[start:end])
         except InvalidReports as error:
             if end - start == 1:
                 yield start, error

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from privet.mechanisms.core.base import Distribution, Enclosure
 from privet.mechanisms.core.coordinates import CoordinateMechanism
+from privet.mechanisms.core.reports import Reports
 from privet.mechanisms.primitives.bits import WORD_RESOLUTION, Bits
 from privet.mechanisms.primitives.sampling import randomized_rounding, rounding_thresholds
 
@@ -52,6 +53,21 @@ class AdditiveNoise(CoordinateMechanism):
     @abstractmethod
     def _log_point_probability(self, points: NDArray[np.int64], origins: NDArray[np.int64]) -> NDArray[np.float64]:
         """The same in floating point, elementwise."""
+
+    @abstractmethod
+    def _noise_tail(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The probability of noise of at least some distances, all above 0."""
+
+    def _log_peak(self) -> float:
+        nothing = np.zeros(1, dtype=np.int64)
+        return float(self._log_point_probability(nothing, nothing)[0])
+
+    def p_values(self, reports: Reports, most: int | None = None) -> NDArray[np.float64]:
+        """From the symbol farthest beyond the range: the noise alone must have brought it there."""
+        points = (self.validate(reports).symbols.astype(np.int64) + self.grid_steps) // 2
+        beyond = np.maximum(-points, points - self.grid_steps).max(axis=1)
+        tail = self._noise_tail(np.maximum(beyond, 1))
+        return np.where(beyond > 0, np.minimum(1.0, 2 * self.sampled * tail), 1.0)
 
     @property
     def slope(self) -> float:

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from privet.data.population import Population
 from privet.errors import InvalidParameter, InvalidReports
 from privet.mechanisms.core.affine import AffineFeatures
+from privet.mechanisms.core.extremes import influence_of, strongest_symbols, uniform_symbols
 from privet.mechanisms.core.shapes import ListShape, SymbolShape
-from privet.mechanisms.primitives.bits import Bits
+from privet.mechanisms.core.tally import Tally
+from privet.mechanisms.primitives.bits import Bits, SeededBits
 from privet.privacy import Guarantee
 
 __all__ = ["Distribution", "Mechanism", "check_count", "product_distribution"]
@@ -129,6 +131,70 @@ class Mechanism(ABC):
             expected = "ones that it can send"
             raise InvalidReports(f"reports for {type(self).__name__}", expected, f"another in row {strange.argmax()}")
         return reports
+
+    def strongest(self, directions: Any, reports: Any) -> Any:
+        """Return the possible reports whose estimates lie furthest in some directions: the best lies.
+
+        The default needs an estimate that is a sum over coordinates, all of them reported.
+
+        Args:
+            directions: One row a person, dense or CSR, as wide as an estimate; a report's reach is the inner product.
+            reports: Possible reports of the same people; what is public about a report, such as its sender or the
+                number of options, is kept.
+        """
+        return strongest_symbols(self, directions, reports)
+
+    def uniform(self, reports: Any, bits: Bits) -> Any:
+        """Return reports drawn uniformly from the possible ones, which say nothing.
+
+        Args:
+            reports: Possible reports of the same people; what is public about a report is kept.
+            bits: The source of randomness.
+        """
+        return uniform_symbols(self, reports, bits)
+
+    def influence(self) -> float:
+        """Return the largest change of one estimated number that exchanging one report for another can make.
+
+        One liar among n people moves a sum of estimates by at most so much, and their mean by at most 1 / n of it. It
+        is exact, up to rounding: some two possible reports differ so much.
+        """
+        values = self.worst_values()
+        options: dict[str, Any] = {"users": np.arange(values.shape[0])} if self.personal else {}
+        return influence_of(self, self.perturb(values, SeededBits(0), **options).take(np.zeros(1, dtype=np.int64)))
+
+    def one_liar(self) -> str:
+        """Tell, in a clause, how far one liar can move an estimate."""
+        largest = self.influence()
+        people = largest / self.span
+        return (
+            f"one liar among n people can move this mean by at most {largest:,.4g} / n, as far as "
+            f"{people:{',.0f' if people >= 100 else '.3g'}} people could without noise"
+        )
+
+    # What honest devices can have sent, for the screening of reports. A mechanism that says nothing here is not
+    # screened.
+
+    def tallies(self, reports: Any) -> tuple[Tally, ...]:
+        """Count the reported symbols, with the distributions that they can have over all inputs."""
+        return ()
+
+    def drawn_columns(self, reports: Any) -> tuple[NDArray[np.int64], float] | None:
+        """Return how often each coordinate was drawn, and its probability; None if reports are about all of them."""
+        return None
+
+    def log_peaks(self, reports: Any) -> NDArray[np.float64] | None:
+        """Bound log Pr[report | value] of each row from above, over all values; None if no bound is known."""
+        return None
+
+    def p_values(self, reports: Any, most: int | None = None) -> NDArray[np.float64]:
+        """Return a p-value of each report alone: for any input, it is at most t with probability at most t.
+
+        Args:
+            reports: The reports.
+            most: The largest number of entries of a true list, for reports about lists; None if it is not known.
+        """
+        return np.ones(len(reports))
 
     def sends(self) -> str:
         """Tell the owner of a device, in a clause, what a report holds."""

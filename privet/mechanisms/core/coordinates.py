@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from privet.errors import InvalidParameter
 from privet.mechanisms.core.affine import AffineFeatures
 from privet.mechanisms.core.base import Distribution, Mechanism, check_count, product_distribution
+from privet.mechanisms.core.extremes import dense_rows
 from privet.mechanisms.core.reports import Reports
 from privet.mechanisms.core.shapes import SymbolShape
+from privet.mechanisms.core.tally import Channel, Tally, share_p_values, tally_columns
 from privet.mechanisms.primitives.bits import Bits
 from privet.mechanisms.primitives.sampling import as_matrix, gather, sample_coordinates, unit_positions
 from privet.privacy import Guarantee, Unit
@@ -131,6 +133,18 @@ class CoordinateMechanism(Mechanism):
     def _second_moment(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
         """E[g^2], elementwise."""
 
+    def _channel(self) -> Channel | None:
+        """Return every distribution of one symbol's place; None if reports cannot be screened."""
+        return None
+
+    def _places(self, symbols: NDArray[np.signedinteger]) -> NDArray[np.int64]:
+        """Return the place of each symbol in the channel."""
+        return symbols.astype(np.int64)
+
+    def _log_peak(self) -> float | None:
+        """Bound the log-probability of any symbol, over all positions; None if no bound is known."""
+        return None
+
     def in_alphabet(self, symbols: NDArray[np.signedinteger]) -> NDArray[np.bool_]:
         """Which of the symbols a device could have sent."""
         wide = symbols.astype(np.int64)
@@ -163,9 +177,62 @@ class CoordinateMechanism(Mechanism):
         symbols = self.validate(reports).to_sparse()
         return AffineFeatures(symbols, self._scale, self._middle)
 
+    def strongest(self, directions: Any, reports: Reports) -> Reports:
+        """The ends of the alphabet, at the coordinates where they move the estimate furthest."""
+        count = self.sampled
+        coordinates = np.empty((len(reports), count), dtype=np.int32)
+        symbols = np.empty((len(reports), count), dtype=self.symbol_dtype)
+        for rows, block in dense_rows(directions):
+            reach = np.abs(block) * self._scale
+            best = np.sort(np.argsort(-reach, axis=1, kind="stable")[:, :count], axis=1)
+            signs = np.where(np.take_along_axis(block, best, axis=1) < 0, -1, 1)
+            coordinates[rows], symbols[rows] = best, signs * self.largest_symbol
+        return Reports(self.dimension, symbols, None if count == self.dimension else coordinates)
+
+    def uniform(self, reports: Reports, bits: Bits) -> Reports:
+        """Uniform coordinates with uniform symbols."""
+        coordinates = sample_coordinates(len(reports), self.dimension, self.sampled, bits)
+        symbols = np.zeros((len(reports), self.sampled), dtype=np.int64)
+        waiting = np.ones(symbols.shape, dtype=np.bool_)
+        while waiting.any():  # integers between the ends that are no symbols are drawn again
+            drawn = bits.below(2 * self.largest_symbol + 1, (int(waiting.sum()),))
+            symbols[waiting] = drawn - self.largest_symbol
+            waiting = ~self.in_alphabet(symbols)
+        return Reports(self.dimension, symbols.astype(self.symbol_dtype), coordinates)
+
+    def influence(self) -> float:
+        """From one end of the alphabet to the other, in the widest range."""
+        return float(2 * self.largest_symbol * self._scale.max())
+
     def guarantee(self) -> Guarantee:
         """epsilon-LDP of the feature vector, whichever coordinates differ."""
         return Guarantee.local(Unit.FEATURES, self.epsilon, unprotected=("that the user took part",))
+
+    def tallies(self, reports: Reports) -> tuple[Tally, ...]:
+        """One column a coordinate; given which coordinates are drawn, symbols are independent."""
+        channel = self._channel()
+        if channel is None:
+            return ()
+        places = self._places(self.validate(reports).symbols)
+        return tally_columns((channel,), np.zeros(self.dimension, dtype=np.int8), reports.coordinates, places)
+
+    def drawn_columns(self, reports: Reports) -> tuple[NDArray[np.int64], float] | None:
+        """Each coordinate is drawn with probability m / d."""
+        if reports.indices is None:
+            return None
+        return np.bincount(reports.indices.ravel(), minlength=self.dimension), self.sampled / self.dimension
+
+    def log_peaks(self, reports: Reports) -> NDArray[np.float64] | None:
+        """m times a symbol's peak, over the number of subsets of coordinates."""
+        peak, subsets = self._log_peak(), math.comb(self.dimension, self.sampled)
+        return None if peak is None else np.full(len(reports), self.sampled * peak - math.log(subsets))
+
+    def p_values(self, reports: Reports, most: int | None = None) -> NDArray[np.float64]:
+        """From the share of each symbol within a report."""
+        channel = self._channel()
+        if channel is None:
+            return np.ones(len(reports))
+        return share_p_values(channel, self._places(self.validate(reports).symbols))
 
     def log_likelihood(self, reports: Reports, values: Any) -> NDArray[np.float64]:
         """log of 1 / C(d, m) times the product over the sampled coordinates."""

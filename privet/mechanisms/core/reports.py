@@ -69,6 +69,16 @@ class Reports:
         """The reports of some users, in the order given."""
         return Reports(self.dimension, self.symbols[users], None if self.indices is None else self.indices[users])
 
+    def with_rows(self, rows: NDArray[np.integer], others: Reports) -> Reports:
+        """Exchange some rows for other reports."""
+        symbols = self.symbols.copy()
+        symbols[rows] = others.symbols
+        if self.indices is None or others.indices is None:
+            return Reports(self.dimension, symbols)
+        indices = self.indices.copy()
+        indices[rows] = others.indices
+        return Reports(self.dimension, symbols, indices)
+
     def to_sparse(self) -> sp.csr_array:
         """The symbols as an N x d sparse matrix; a coordinate that was not reported is not stored."""
         users, count = self.symbols.shape
@@ -152,6 +162,13 @@ class NeighbourReports:
         picked = self.to_sparse()[users]
         ids = np.asarray(users, dtype=np.int64) if self.users is None else self.users[users]
         return NeighbourReports(self.num_nodes, picked.indptr.astype(np.int64), picked.indices.astype(np.int32), ids)
+
+    def with_rows(self, rows: NDArray[np.integer], others: NeighbourReports) -> NeighbourReports:
+        """Exchange some rows for other people's lists; the senders stay who they are."""
+        order = np.arange(len(self))
+        order[rows] = len(self) + np.arange(len(others))
+        both = sp.csr_array(sp.vstack([self.to_sparse(), others.to_sparse()], format="csr")[order])
+        return NeighbourReports(self.num_nodes, both.indptr.astype(np.int64), both.indices.astype(np.int32), self.users)
 
     def to_sparse(self) -> sp.csr_array:
         """The reported bits as a sparse 0/1 matrix."""

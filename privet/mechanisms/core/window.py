@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,11 +13,14 @@ from numpy.typing import NDArray
 
 from privet.mechanisms.core.base import Distribution, check_count
 from privet.mechanisms.core.coordinates import CoordinateMechanism
+from privet.mechanisms.core.tally import Channel
 from privet.mechanisms.primitives.bits import WORD_RESOLUTION, Bits
 from privet.mechanisms.primitives.odds import Odds, odds
 from privet.mechanisms.primitives.sampling import randomized_rounding, rounding_thresholds
 
 __all__ = ["SlidingWindow"]
+
+_BINS = 32  # into which cells are gathered for the screening of reports
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +82,25 @@ class SlidingWindow(CoordinateMechanism):
         wide = symbols.astype(np.int64)
         inside = (-self.largest_symbol <= wide) & (wide <= self.largest_symbol)
         return np.asarray(inside & ((wide - self.largest_symbol) % 2 == 0))
+
+    @cached_property
+    def _edges(self) -> NDArray[np.int64]:
+        return np.unique(np.linspace(0, self.cells, min(_BINS, self.cells) + 1).astype(np.int64))
+
+    def _channel(self) -> Channel:
+        """Gather neighbouring cells; a symbol's distribution is a mixture of those of two starts."""
+        edges = self._edges
+        starts = np.arange(self.steps + 1)[:, None]
+        inside = np.minimum(edges[1:], starts + self.window) - np.maximum(edges[:-1], starts)
+        weights = np.diff(edges) * self.odds.low + np.maximum(inside, 0) * (self.odds.high - self.odds.low)
+        return Channel(weights / self.odds.total, ordered=True)
+
+    def _places(self, symbols: NDArray[np.signedinteger]) -> NDArray[np.int64]:
+        cells = (symbols.astype(np.int64) - 1 + self.cells) // 2
+        return np.asarray(np.searchsorted(self._edges, cells, side="right") - 1)
+
+    def _log_peak(self) -> float:
+        return math.log(self.odds.high / self.odds.total)
 
     def _draw(self, positions: NDArray[np.float64], bits: Bits) -> NDArray[np.int64]:
         starts = randomized_rounding(positions, self.steps, bits)

@@ -12,6 +12,7 @@ from privet.graph import mean_operator
 from privet.graph.operators import GraphLike
 from privet.models.backbones._base import Backbone, Features
 from privet.models.edges import Edges
+from privet.models.layout import columns_first
 
 __all__ = ["GAT", "GATLayer"]
 
@@ -53,6 +54,7 @@ class GATLayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(heads * out_channels if concat else out_channels))
         for weight in (self.lin.weight, self.att_src, self.att_dst):
             nn.init.xavier_uniform_(weight)
+        columns_first(self.lin)
 
     def forward(self, x: Features, edges: Edges) -> Tensor:
         mapped = x @ self.lin.weight.T

@@ -12,6 +12,7 @@ from privet.graph.operators import GraphLike
 from privet.models.backbones._base import Backbone, Features
 from privet.models.calibrated import Normalisation
 from privet.models.edges import WeightedEdges
+from privet.models.layout import columns_first
 
 __all__ = ["GCN", "GCNLayer"]
 
@@ -31,6 +32,7 @@ class GCNLayer(nn.Module):
         self.lin = nn.Linear(in_channels, out_channels, bias=False)
         self.bias = nn.Parameter(torch.zeros(out_channels))
         nn.init.xavier_uniform_(self.lin.weight)
+        columns_first(self.lin)
 
     def forward(self, x: Features, operator: Operator | WeightedEdges) -> Tensor:
         return operator @ (x @ self.lin.weight.T) + self.bias

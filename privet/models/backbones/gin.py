@@ -11,6 +11,7 @@ from privet.graph import Operator, sum_operator
 from privet.graph.operators import GraphLike
 from privet.models.backbones._base import Backbone, Features
 from privet.models.edges import WeightedEdges
+from privet.models.layout import columns_first
 
 __all__ = ["GIN", "GINLayer"]
 
@@ -33,6 +34,7 @@ class GINLayer(nn.Module):
     def __init__(self, in_channels: int, out_channels: int, *, eps: float = 0.0, train_eps: bool = False) -> None:
         super().__init__()
         self.nn = nn.Sequential(nn.Linear(in_channels, out_channels), nn.ReLU(), nn.Linear(out_channels, out_channels))
+        columns_first(cast(nn.Linear, self.nn[0]))
         if train_eps:
             self.eps = nn.Parameter(torch.tensor([eps]))
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 
 from privet.graph import Operator, mean_operator
@@ -12,6 +11,7 @@ from privet.graph.operators import GraphLike
 from privet.models.backbones._base import Backbone, Features
 from privet.models.calibrated import Normalisation
 from privet.models.edges import WeightedEdges
+from privet.models.layout import columns_first
 
 __all__ = ["SAGE", "SAGELayer"]
 
@@ -19,8 +19,8 @@ __all__ = ["SAGE", "SAGELayer"]
 class SAGELayer(nn.Module):
     """A X W_lᵀ + X W_rᵀ + b with A the mean over neighbours, from :func:`privet.graph.mean_operator`.
 
-    The first term of a node without neighbours is 0. Both linear maps share one product with X. Parameters have the
-    names and shapes of PyG's SAGEConv, so that a ``state_dict`` goes from one to the other.
+    The first term of a node without neighbours is 0. Parameters have the names and shapes of PyG's SAGEConv, so that a
+    ``state_dict`` goes from one to the other.
 
     Args:
         in_channels: The number of input columns.
@@ -31,11 +31,11 @@ class SAGELayer(nn.Module):
         super().__init__()
         self.lin_l = nn.Linear(in_channels, out_channels)
         self.lin_r = nn.Linear(in_channels, out_channels, bias=False)
+        columns_first(self.lin_l)
+        columns_first(self.lin_r)
 
     def forward(self, x: Features, operator: Operator | WeightedEdges) -> Tensor:
-        weights = torch.cat([self.lin_l.weight, self.lin_r.weight])
-        neighbours, own = (x @ weights.T).chunk(2, dim=1)
-        return operator @ neighbours + own + self.lin_l.bias
+        return operator @ (x @ self.lin_l.weight.T) + x @ self.lin_r.weight.T + self.lin_l.bias
 
 
 class SAGE(Backbone):

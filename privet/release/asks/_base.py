@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Mechanism
 from privet.privacy import Unit
+from privet.release.blobs import array_digest
+from privet.release.pretence import Pretence
+from privet.release.tree import tree_root
 
 if TYPE_CHECKING:
     from privet.release.private import PrivateData
 
-__all__ = ["ATTACHED", "DRAWN_UP", "Ask", "digest"]
+__all__ = ["ATTACHED", "DRAWN_UP", "PER_PERSON", "Ask", "OwnRow"]
 
 
 ATTACHED: Mapping[str, Any] = {"attached": True}
@@ -30,15 +33,39 @@ of an array that is elsewhere (a manifest names digests only), or None as long a
 equal if their other fields are; digests tell arrays apart.
 """
 
+PER_PERSON: Mapping[str, Any] = {"attached": True, "per_person": True}
+"""The metadata of an attached array whose row i is for person i alone.
+
+A manifest names the root of a hash tree over its rows, so that a device needs its own row and a proof only
+(:mod:`privet.release.tree`).
+"""
+
 DRAWN_UP: Mapping[str, Any] = {"drawn_up": True}
 """The metadata of a small field that belongs to attached arrays, and is decided with them."""
 
 
-def digest(array: NDArray[Any]) -> str:
-    """Return the SHA-256 of an array's type, shape and little-endian content."""
-    plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    head = f"{plain.dtype.str} {plain.shape} ".encode()
-    return "sha256:" + hashlib.sha256(head + plain.tobytes()).hexdigest()
+@dataclass(frozen=True, eq=False)
+class OwnRow:
+    """The row of one person in an array that the device does not have: it was proved to be in the declared one.
+
+    Attributes:
+        person: The person's id.
+        row: The row.
+        people: The number of rows of the whole array.
+    """
+
+    person: int
+    row: NDArray[Any]
+    people: int
+
+    def __getitem__(self, users: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the rows of some people, who must all be this person."""
+        if (np.asarray(users) != self.person).any():
+            raise InvalidData("row of a public table", f"asked for by person {self.person}", "another person")
+        return np.repeat(self.row[None], len(users), axis=0)
+
+    def __len__(self) -> int:
+        return self.people
 
 
 @dataclass(frozen=True)
@@ -84,6 +111,11 @@ class Ask(ABC):
         """Return the names of the parameters that earlier rounds may decide, which a promise does not depend on."""
         return tuple(each.name for each in fields(cls) if each.metadata.keys() & {"attached", "drawn_up"})
 
+    @classmethod
+    def per_person(cls) -> tuple[str, ...]:
+        """Return the names of the attachments of which a device needs one row only."""
+        return tuple(each.name for each in fields(cls) if each.metadata.get("per_person"))
+
     def attachment(self, name: str) -> NDArray[Any]:
         """Return an attached array; it is an error if it is not here."""
         value = getattr(self, name)
@@ -91,6 +123,11 @@ class Ask(ABC):
             return value
         why = "is not drawn up yet" if value is None else f"with digest {value} was not downloaded"
         raise InvalidData(f"The question '{self.name}' cannot be answered: its public '{name}' {why}; attach it first.")
+
+    def rows(self, name: str, users: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the rows of some people in an attached array; on a device, its owner's."""
+        value = getattr(self, name)
+        return value[users] if isinstance(value, OwnRow) else self.attachment(name)[users]
 
     def attach(self, **arrays: NDArray[Any]) -> Self:
         """Return this ask with its arrays; one that differs from a digest that is already declared is refused.
@@ -100,23 +137,64 @@ class Ask(ABC):
         """
         ready = replace(self, **arrays)
         for name in arrays:
-            declared, found = getattr(self, name), digest(ready.attachment(name))
-            if isinstance(declared, str) and declared != found:
+            declared = getattr(self, name)
+            if isinstance(declared, str) and declared != (found := ready.digest(name)):
                 raise InvalidData(f"'{name}' of the question '{self.name}'", f"the one with digest {declared}", found)
         return ready
+
+    def digest(self, name: str) -> str:
+        """Return the digest of an attached array, by which a manifest names it."""
+        array = self.attachment(name)
+        return tree_root(array) if name in self.per_person() else array_digest(array)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values, attached arrays as their digests."""
         values = {name: getattr(self, name) for name in self.parameters()}
-        return {name: digest(value) if isinstance(value, np.ndarray) else value for name, value in values.items()}
+        return {name: self.digest(name) if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
     def people(self) -> NDArray[np.int64] | None:
         """Return the ids of the people who are asked, where the parameters say so; None leaves it to the system."""
         return None
 
+    def asks(self, person: int) -> bool:
+        """Tell whether a person is asked, where the attached arrays say so."""
+        chosen = self.people()
+        return chosen is None or bool((chosen == person).any())
+
+    def check_row(self, name: str, mechanism: Mechanism, population: Population) -> None:
+        """Refuse an owner's row of an attached array that the question cannot have.
+
+        Args:
+            name: The name of the attachment.
+            mechanism: The mechanism of the question.
+            population: The public facts about the people.
+        """
+        return
+
+    def check_answers(self, users: NDArray[np.int64], reports: Any, mechanism: Mechanism) -> None:
+        """Refuse reports that these people cannot have sent, where the attached arrays tell.
+
+        Args:
+            users: The people's ids.
+            reports: Their reports, which the mechanism could have made.
+            mechanism: The mechanism.
+        """
+        return
+
     def check_beside(self, other: Ask) -> None:
         """Refuse arrays that do not go with another question's, if one price is charged for both."""
         return
+
+    def speaks_for(self, pretence: Pretence, mechanism: Mechanism) -> sp.csr_array | None:
+        """Return the directions in which estimates move if their owners pass for other classes, liars x columns.
+
+        None if what an answer says about a class is for a model to learn; liars then have to teach it a code.
+
+        Args:
+            pretence: The lies.
+            mechanism: The mechanism of the question.
+        """
+        return None
 
     @abstractmethod
     def apply(self, private: PrivateData, mechanism: Mechanism) -> Any:

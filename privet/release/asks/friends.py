@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.data.population import Population
@@ -16,6 +17,7 @@ from privet.mechanisms import Mechanism
 from privet.privacy import Unit
 from privet.release.asks._base import ATTACHED, Ask
 from privet.release.asks.neighbours import Neighbours
+from privet.release.pretence import Pretence
 from privet.release.private import PrivateData
 
 __all__ = ["Friends", "check_rounds", "counts_whom", "ranks_of"]
@@ -113,8 +115,11 @@ class Friends(Ask):
         if lists is None:
             raise InvalidData("private data", "with neighbour lists", "none")
         _check_length(table, lists.shape[1])
-        counted_as = np.where(table >= 0, ranks, ranks.max(initial=0))  # nobody's rank exceeds the largest
         classes, cap = mechanism.classes, mechanism.cap  # type: ignore[attr-defined]
+        if not hasattr(lists, "indptr"):  # a simulation whose lists lie elsewhere and can only be multiplied with
+            found = _by_products(lists, table, ranks, private.users, classes)
+            return np.asarray(np.minimum(found, cap), dtype=np.int16)
+        counted_as = np.where(table >= 0, ranks, ranks.max(initial=0))  # nobody's rank exceeds the largest
         counts = np.empty((len(private), classes), dtype=np.int16)
         starts = np.searchsorted(lists.indptr, np.arange(0, lists.nnz, _ENTRIES), side="right") - 1
         for begin, end in pairwise(np.unique([0, *starts, len(private)])):
@@ -126,6 +131,13 @@ class Friends(Ask):
             block = np.bincount(cells, minlength=(end - begin) * classes).reshape(-1, classes)
             counts[begin:end] = np.minimum(block, cap)
         return counts
+
+    def speaks_for(self, pretence: Pretence, mechanism: Mechanism) -> sp.csr_array:
+        """Count as many friends as possible in every class but the own one.
+
+        A server that learns from people of known class how counts go with classes may learn the opposite from them.
+        """
+        return -pretence.votes(pretence.own)
 
     def check(self, private: PrivateData, population: Population) -> None:
         """Demand ids of other people and tables over all of them."""
@@ -144,6 +156,20 @@ class Friends(Ask):
             raise InvalidParameter("table", "Friends", expected, int(self.table.max()))
 
 
+def _by_products(
+    lists: Any, table: NDArray[Any], ranks: NDArray[Any], users: NDArray[np.int64], classes: int
+) -> NDArray[np.int64]:
+    """Count friends by one product for each rank: with the classes of all people whom that rank counts."""
+    counts = np.zeros((len(users), classes), dtype=np.int64)
+    for rank in np.unique(ranks[users]):
+        published = np.flatnonzero((table >= 0) & counts_whom(rank, ranks))
+        hot = np.zeros((len(table), classes), dtype=np.float32)
+        hot[published, table[published]] = 1
+        own = ranks[users] == rank
+        counts[own] = np.rint((lists @ hot)[own])
+    return counts
+
+
 def check_rounds(rounds: Sequence[Friends]) -> None:
     """Refuse rounds of the friend question in which a pair might be counted twice.
 
@@ -158,6 +184,7 @@ def check_rounds(rounds: Sequence[Friends]) -> None:
     for later, ask in enumerate(rounds):
         takes_part = (ask.attachment("table") >= 0) | (ask.attachment("ranks") > 0)
         for earlier in rounds[:later]:
+            _check_length(earlier.attachment("table"), len(takes_part))
             again = np.flatnonzero(takes_part & (earlier.attachment("table") >= 0))
             if len(again):
                 expected = "of people who were not published in an earlier round, so that no pair is counted twice"

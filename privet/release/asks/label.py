@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import scipy.sparse as sp
+
 from privet.data.population import Population
 from privet.errors import InvalidData
 from privet.mechanisms import Mechanism
 from privet.privacy import Unit
 from privet.release.asks._base import Ask
+from privet.release.pretence import Pretence
 from privet.release.private import PrivateData
 
 __all__ = ["Label"]
@@ -28,6 +31,10 @@ class Label(Ask):
     def apply(self, private: PrivateData, mechanism: Mechanism) -> Any:
         """Return the class."""
         return private.labels
+
+    def speaks_for(self, pretence: Pretence, mechanism: Mechanism) -> sp.csr_array:
+        """Tell the other class."""
+        return pretence.votes(pretence.wanted)
 
     def check(self, private: PrivateData, population: Population) -> None:
         """Demand a class of the schema."""

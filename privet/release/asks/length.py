@@ -13,6 +13,7 @@ from privet.mechanisms.core.shapes import SymbolShape
 from privet.privacy import Unit
 from privet.release.asks._base import Ask
 from privet.release.asks.neighbours import Neighbours
+from privet.release.pretence import Pretence
 from privet.release.private import PrivateData
 
 __all__ = ["Length"]
@@ -38,6 +39,10 @@ class Length(Neighbours):
         one_sided = getattr(mechanism, "one_sided", False)
         counted = private.neighbours.indices > private.users[rows] if one_sided else np.ones(len(rows), dtype=np.bool_)
         return np.bincount(rows[counted], minlength=len(private))
+
+    def speaks_for(self, pretence: Pretence, mechanism: Mechanism) -> None:
+        """Say nothing about classes."""
+        return
 
     def check_mechanism(self, mechanism: Mechanism) -> None:
         """Refuse a mechanism that does not report one number."""

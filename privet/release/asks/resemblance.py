@@ -10,20 +10,27 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.data.population import Population
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData, InvalidParameter, InvalidReports
 from privet.mechanisms import Mechanism, OfferedResponse
 from privet.privacy import Unit
-from privet.release.asks._base import ATTACHED, DRAWN_UP, Ask
+from privet.release.asks._base import ATTACHED, DRAWN_UP, PER_PERSON, Ask, OwnRow
 from privet.release.asks.features import Features
+from privet.release.pretence import Pretence
 from privet.release.private import PrivateData
 
 __all__ = ["Resemblance", "as_integers", "linear_scores"]
 
+_PEOPLE = 1 << 12  # scored at a time, so that sums stay in the processor's cache
 _LARGEST = 1 << 20  # the largest integer weight: sums of millions of features stay exact in 64-bit floats
 
 
 def linear_scores(features: Any, scorer: NDArray[np.integer[Any]], unit_length: bool) -> NDArray[np.float64]:
     """Score each class for each person in O(non-zero features x classes).
+
+    Every device must find the same class, so the order of the arithmetic is part of the question. All of it is in
+    64-bit floats: score = 0; for each feature in order, score += feature * weight, both rounded; then score += offset,
+    or length * offset, where the length is the root of the squares that are added in the same order. Features that are
+    zero change nothing. A product of matrices would add in the order of the processor's choice.
 
     Args:
         features: One row a person, dense or CSR.
@@ -31,11 +38,25 @@ def linear_scores(features: Any, scorer: NDArray[np.integer[Any]], unit_length: 
         unit_length: True to divide each person's features by their length first, so that long texts are not favoured.
     """
     weights, offsets = scorer[:-1].astype(np.float64), scorer[-1].astype(np.float64)
-    scores = np.asarray(features @ weights)
-    if unit_length:  # scores times the length have the same largest class
-        squares = features.multiply(features) if sp.issparse(features) else np.square(features)
-        offsets = np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).reshape(-1, 1) * offsets
-    return np.asarray(scores + offsets, dtype=np.float64)
+    if sp.issparse(features):
+        rows = features.astype(np.float64).sorted_indices()
+        scores = np.asarray(rows @ weights)  # which adds the entries of a row in their order
+        squares = np.asarray(rows.multiply(rows).tocsr() @ np.ones(len(weights)))
+    else:
+        scores, squares = _in_order(np.asarray(features), weights)
+    # Scores times the length have the same largest class.
+    return np.asarray(scores + (np.sqrt(squares)[:, None] * offsets if unit_length else offsets))
+
+
+def _in_order(features: NDArray[Any], weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return scores without offsets, and sums of squares, both added feature by feature."""
+    scores, squares = np.zeros((len(features), weights.shape[1])), np.zeros(len(features))
+    for start in range(0, len(features), _PEOPLE):
+        block = slice(start, start + _PEOPLE)
+        for column, weight in zip(features[block].T.astype(np.float64, order="C"), weights, strict=True):
+            scores[block] += column[:, None] * weight
+            squares[block] += column * column
+    return scores, squares
 
 
 def as_integers(weights: NDArray[np.floating[Any]]) -> NDArray[np.int32]:
@@ -67,7 +88,7 @@ class Resemblance(Ask):
     budget = "epsilon_features"
     instead_of = (Features.name,)
     scorer: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
-    offers: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
+    offers: Any = field(default=None, compare=False, repr=False, metadata=PER_PERSON)
     unit_length: bool = field(default=True, metadata=DRAWN_UP)
 
     def __post_init__(self) -> None:
@@ -78,6 +99,8 @@ class Resemblance(Ask):
             raise InvalidParameter("scorer", "Resemblance", "a matrix of integers, or a function", found)
         if isinstance(self.offers, np.ndarray):
             object.__setattr__(self, "offers", _checked_offers(self.offers))
+        elif isinstance(self.offers, OwnRow):
+            _checked_offers(self.offers.row[None])
 
     def people(self) -> NDArray[np.int64] | None:
         """Return the people who are offered two classes or more."""
@@ -89,7 +112,7 @@ class Resemblance(Ask):
 
     def apply(self, private: PrivateData, mechanism: Mechanism) -> NDArray[np.int64]:
         """Return the position of the best offered class, and the number of classes that were offered."""
-        offers = self.attachment("offers")[private.users]
+        offers = self.rows("offers", private.users)
         options = (offers >= 0).sum(axis=1)
         if len(options) and options.min() < 2:
             raise InvalidData("people who are asked", "offered two classes or more", "somebody who is not")
@@ -100,6 +123,13 @@ class Resemblance(Ask):
         offered = np.take_along_axis(scores, np.maximum(offers, 0), axis=1)
         best = np.where(offers >= 0, offered, -np.inf).argmax(axis=1)
         return np.stack([best, options], axis=1)
+
+    def speaks_for(self, pretence: Pretence, mechanism: Mechanism) -> sp.csr_array:
+        """Resemble the other class if it is offered, and else any but the own one."""
+        offers = self.rows("offers", pretence.users)
+        told = (offers == pretence.wanted[:, None]).astype(np.float64) - 0.5 * (offers == pretence.own[:, None])
+        columns = mechanism.most  # type: ignore[attr-defined]
+        return sp.csr_array(np.pad(told, ((0, 0), (0, max(columns - told.shape[1], 0))))[:, :columns])
 
     def scores(self, features: Any) -> NDArray[np.float64]:
         """Score each class for each row of features, by the public function alone."""
@@ -123,12 +153,32 @@ class Resemblance(Ask):
         if not callable(self.scorer) and len(self.attachment("scorer")) != population.dimension + 1:
             expected = f"{population.dimension + 1} rows: one a feature, and offsets"
             raise InvalidData("scorer", expected, f"{len(self.scorer)} rows")
-        offers = self.attachment("offers")
-        if len(offers) != population.num_nodes or (offers.size and offers.max() >= population.classes):
+        own = self.rows("offers", private.users[:1])
+        if len(self.offers) != population.num_nodes or (own.size and own.max() >= population.classes):
             expected = f"classes below {population.classes} for each of {population.num_nodes} people"
             raise InvalidData("offered classes", expected, "others")
-        if self.options()[private.users[0]] < 2:
+        if (own >= 0).sum() < 2:
             raise InvalidData("offered classes", "two or more for you", "fewer, so you are not asked")
+
+    def asks(self, person: int) -> bool:
+        """Tell whether a person is offered two classes or more."""
+        return bool((self.rows("offers", np.array([person])) >= 0).sum() > 1)
+
+    def check_row(self, name: str, mechanism: Mechanism, population: Population) -> None:
+        """Refuse offers of unknown classes, and of more classes than the mechanism chooses among."""
+        row = self.offers.row
+        if row.size and row.max() >= population.classes:
+            raise InvalidData("offered classes", f"below {population.classes}", int(row.max()))
+        if (row >= 0).sum() > mechanism.most:  # type: ignore[attr-defined]
+            raise InvalidData("offered classes", f"at most {mechanism.most}", int((row >= 0).sum()))  # type: ignore[attr-defined]
+
+    def check_answers(self, users: NDArray[np.int64], reports: Any, mechanism: Mechanism) -> None:
+        """Refuse answers among more or fewer classes than a person was offered."""
+        if not isinstance(self.offers, np.ndarray):
+            return
+        _, options = mechanism.decode(reports)  # type: ignore[attr-defined]
+        if not np.array_equal(options, (self.offers[users] >= 0).sum(axis=1)):
+            raise InvalidReports(f"answers to '{self.name}'", "among the classes that were offered", "others")
 
     def check_mechanism(self, mechanism: Mechanism) -> None:
         """Refuse a mechanism that does not choose among offered options."""

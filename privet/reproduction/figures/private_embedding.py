@@ -16,7 +16,6 @@ from privet.data import Graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.mechanisms.analytic_gaussian import analytic_sigma
-from privet.mechanisms.primitives.noise import noisy_sum
 from privet.models import MLP, TrainingSettings, seeded, train
 from privet.systems import GAP
 from privet.systems.central._training_view import unit_sums
@@ -40,7 +39,7 @@ def embeddings(system: GAP, graph: Graph, bits: SeededBits) -> NDArray[np.float3
     exact = unit_sums(graph.features, graph.adjacency, everybody, system.max_degree)
     apart = 2 * (system.max_degree + 1)
     sigma = apart * analytic_sigma(system.target_epsilon, system.delta_for(graph.num_nodes))
-    return noisy_sum(exact, sigma, bits).astype(np.float32)
+    return exact.with_noise(sigma, bits).astype(np.float32)
 
 
 def predict_from_embeddings(system: GAP, graph: Graph, seed: int) -> NDArray[np.int64]:

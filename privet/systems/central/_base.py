@@ -24,6 +24,7 @@ from privet.mechanisms.primitives.noise import Noise
 from privet.models import seeded
 from privet.models.clipping import perceptron
 from privet.models.private_training import Batch, Optimizer, PrivateSteps, train_privately
+from privet.models.rows import SparseRows, outputs
 from privet.privacy import Guarantee
 from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.processes import Process
@@ -285,10 +286,10 @@ class CentralSystem(ABC):
         )
 
 
-def predicted(network: nn.Sequential, x: NDArray[np.float32]) -> NDArray[np.float32]:
+def predicted(network: nn.Sequential, x: SparseRows | NDArray[np.float32]) -> NDArray[np.float32]:
     """Return class probabilities of rows."""
-    with torch.no_grad():
-        return np.asarray(network(torch.from_numpy(x)).softmax(dim=1).numpy())
+    rows = x if isinstance(x, SparseRows) else torch.from_numpy(x)
+    return np.asarray(outputs(network, rows).softmax(dim=1).numpy(), dtype=np.float32)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,14 @@ from numpy.typing import NDArray
 from privet.data import Graph
 from privet.errors import InvalidData
 from privet.graph.subgraphs import few_neighbours
-from privet.mechanisms import SeededBits
+from privet.mechanisms import GridSum, SeededBits
+from privet.mechanisms.primitives.grid import unit_rows_on_grid
+from privet.models.rows import SparseRows
 
-__all__ = ["TrainingView", "bounded_listeners", "dense_rows", "standardised", "unit_sums"]
+__all__ = ["TrainingView", "bounded_listeners", "dense_rows", "standardised", "standardised_dense", "unit_sums"]
+
+_SPARSE = 0.15  # share of entries that are not zero below which sparse products are faster
+_LOOKED_AT = 1_000  # unprotected nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +71,18 @@ class TrainingView:
         kept.eliminate_zeros()
         return kept
 
+    def stays_sparse(self, around: sp.csr_array | None = None) -> bool:
+        """Tell whether examples are to be kept sparse; only unprotected nodes decide, so that it betrays nobody.
+
+        Args:
+            around: The edges among unprotected nodes over which an example sums features (default: none).
+        """
+        if isinstance(self.features, np.ndarray):
+            return False
+        nodes = np.flatnonzero(self.unprotected_nodes)[:_LOOKED_AT]
+        rows = self.features[nodes] if around is None else self.features[nodes] + around[nodes] @ self.features
+        return bool(rows.nnz < _SPARSE * max(1, len(nodes)) * self.features.shape[1])
+
 
 def bounded_listeners(adjacency: sp.csr_array, most: int, *, both: bool = False) -> sp.csr_array:
     """Drop edges until at most ``most`` nodes listen to any node, and with ``both`` none listens to more.
@@ -82,8 +99,8 @@ def bounded_listeners(adjacency: sp.csr_array, most: int, *, both: bool = False)
 
 def unit_sums(
     features: sp.csr_array | NDArray[np.float32], adjacency: sp.csr_array, nodes: NDArray[np.bool_], most: int
-) -> NDArray[np.float32]:
-    """Sum unit-norm features over each selected node and its selected, degree-bounded neighbours.
+) -> GridSum:
+    """Sum unit-norm features over each selected node and its selected, degree-bounded neighbours, exactly.
 
     Args:
         features: The features of all nodes.
@@ -93,14 +110,31 @@ def unit_sums(
     """
     kept = bounded_listeners(adjacency, most, both=True)
     inside = sp.csr_array(kept[nodes][:, nodes]) + sp.eye_array(int(nodes.sum()), format="csr")
-    rows = sp.csr_array(features[nodes])
-    norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    unit = sp.diags_array(1.0 / np.maximum(norms, 1e-12), format="csr") @ rows
-    return dense_rows(sp.csr_array(inside @ unit))
+    rows, unit = unit_rows_on_grid(features[nodes])
+    return GridSum(np.asarray((inside.astype(np.int64) @ rows).toarray()), unit)
 
 
-def standardised(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Subtract each row's own mean and divide by its own deviation; nothing is shared between rows."""
+def standardised(rows: sp.csr_array | NDArray[np.float32], *, sparse: bool) -> SparseRows | NDArray[np.float32]:
+    """Subtract each row's own mean and divide by its own deviation; nothing is shared between rows.
+
+    Args:
+        rows: The rows.
+        sparse: True to keep sparse rows sparse.
+    """
+    if not sparse or isinstance(rows, np.ndarray):
+        return standardised_dense(dense_rows(rows))
+    width, counts = rows.shape[1], np.diff(rows.indptr)
+    data = rows.data.astype(np.float64)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    mean = np.bincount(owner, data, len(counts)) / width
+    squares = np.bincount(owner, (data - mean[owner]) ** 2, len(counts)) + (width - counts) * mean**2
+    scale = 1.0 / (np.sqrt(squares / width) + 1e-6)
+    values = (data * scale[owner]).astype(np.float32)
+    return SparseRows(sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), -mean * scale)
+
+
+def standardised_dense(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Do the same for dense rows."""
     centred = rows - rows.mean(axis=1, keepdims=True)
     deviation = np.sqrt(np.einsum("ij,ij->i", centred, centred) / rows.shape[1])
     return np.asarray(centred / (deviation[:, None] + 1e-6), dtype=np.float32)

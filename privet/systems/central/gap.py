@@ -13,13 +13,12 @@ from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import poisson_sample
 from privet.mechanisms import Bits
-from privet.mechanisms.primitives.noise import noisy_sum
 from privet.models.private_training import Batch
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes._base import is_count
 from privet.privacy.accounting.processes.noisy_aggregation import NoisyAggregation
 from privet.systems.central._base import CentralSystem, predicted
-from privet.systems.central._training_view import TrainingView, dense_rows, standardised, unit_sums
+from privet.systems.central._training_view import TrainingView, dense_rows, standardised_dense, unit_sums
 from privet.systems.fitted import Fitted
 
 __all__ = ["GAP"]
@@ -59,7 +58,7 @@ class GAP(CentralSystem):
         members = np.flatnonzero(view.members)
         place = np.cumsum(view.members) - 1
         exact = unit_sums(view.features, view.graph.adjacency, view.members, self.max_degree)
-        aggregate = noisy_sum(exact, noise, bits, noise=self.noise)
+        aggregate = exact.with_noise(noise, bits, noise=self.noise)
         network = self.network(view.features.shape[1], view.classes)
 
         def batch() -> Batch:
@@ -76,8 +75,9 @@ class GAP(CentralSystem):
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
         """Predict with the aggregate over unprotected neighbours, which needs no noise."""
         aggregate = unit_sums(view.features, view.among_unprotected(), view.unprotected_nodes, self.max_degree)
-        return predicted(network, _beside(view.features[view.unprotected_nodes], aggregate))
+        return predicted(network, _beside(view.features[view.unprotected_nodes], aggregate.exact()))
 
 
 def _beside(own: Any, aggregate: NDArray[np.floating]) -> NDArray[np.float32]:
-    return np.concatenate([standardised(dense_rows(own)), standardised(aggregate.astype(np.float32))], axis=1)
+    parts = dense_rows(own), aggregate.astype(np.float32)
+    return np.concatenate([standardised_dense(part) for part in parts], axis=1)

@@ -23,10 +23,11 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler, few_neighbours
 from privet.mechanisms import Bits
 from privet.models.private_training import Batch
+from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.systems.central._base import CentralSystem, predicted
-from privet.systems.central._training_view import TrainingView, dense_rows, standardised
+from privet.systems.central._training_view import TrainingView, standardised
 from privet.systems.checks import check_choices
 from privet.systems.controls import Control, simulate
 from privet.systems.fitted import Fitted
@@ -116,10 +117,11 @@ class HeterPoisson(CentralSystem):
         view, bits = TrainingView.of(graph, type(self).__name__), self.bits()
         sampler = self.sampler(view)
         network = self.network(view.features.shape[1], view.classes)
+        sparse = view.stays_sparse(view.among_unprotected())
 
         def batch() -> Batch:
             drawn = sampler.draw(bits)
-            return self.inputs(drawn, view), view.labels[drawn.central]
+            return self.inputs(drawn, view, sparse=sparse), view.labels[drawn.central]
 
         self.descend(network, batch, view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))
@@ -129,7 +131,7 @@ class HeterPoisson(CentralSystem):
         nodes = np.flatnonzero(view.unprotected_nodes)
         around = few_neighbours(view.among_unprotected(), self.test_neighbours, bits)
         seen = SubgraphBatch(nodes, *_entries(around, nodes))
-        return predicted(network, self.inputs(seen, view, training=False))
+        return predicted(network, self.inputs(seen, view, training=False, sparse=view.stays_sparse(around)))
 
     def sampler(self, view: TrainingView) -> SubgraphSampler:
         """Return the sampler of Algorithms 2 and 3 over the training nodes."""
@@ -137,7 +139,9 @@ class HeterPoisson(CentralSystem):
         rate = self.rate(view.num_nodes)
         return SubgraphSampler(view.graph.adjacency, view.members, rate, self.multiplier, visible)
 
-    def inputs(self, batch: SubgraphBatch, view: TrainingView, *, training: bool = True) -> NDArray[np.float32]:
+    def inputs(
+        self, batch: SubgraphBatch, view: TrainingView, *, training: bool = True, sparse: bool = False
+    ) -> SparseRows | NDArray[np.float32]:
         """Return one aggregated vector for each sub-graph; nothing in it depends on another sub-graph."""
         degrees = view.graph.degrees
         match self.backbone:
@@ -149,7 +153,7 @@ class HeterPoisson(CentralSystem):
                 root = 1.0 / np.sqrt(degrees + 1.0)
                 own, others = root[batch.central] ** 2, root[batch.central][batch.owner] * root[batch.peripheral]
         weights = batch.matrix(own, others, view.num_nodes)
-        return standardised(dense_rows(weights @ view.features))
+        return standardised(weights @ view.features, sparse=sparse)
 
     def _counts(self, batch: SubgraphBatch, view: TrainingView, training: bool) -> NDArray[np.float64]:
         """Return SAGE's n_u, which does not depend on the protected neighbours that are there."""

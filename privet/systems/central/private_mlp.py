@@ -16,7 +16,7 @@ from privet.models.private_training import Batch
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
 from privet.systems.central._base import CentralSystem, predicted
-from privet.systems.central._training_view import TrainingView, dense_rows, standardised
+from privet.systems.central._training_view import TrainingView, standardised
 from privet.systems.fitted import Fitted
 
 __all__ = ["PrivateMLP"]
@@ -41,14 +41,15 @@ class PrivateMLP(CentralSystem):
         view, bits = TrainingView.of(graph, type(self).__name__), self.bits()
         candidates = np.flatnonzero(view.members)
         network = self.network(view.features.shape[1], view.classes)
+        sparse = view.stays_sparse()
 
         def batch() -> Batch:
             nodes = poisson_sample(candidates, self.rate(view.num_nodes), bits)
-            return standardised(dense_rows(view.features[nodes])), view.labels[nodes]
+            return standardised(view.features[nodes], sparse=sparse), view.labels[nodes]
 
         self.descend(network, batch, view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))
 
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
         """Predict from each unprotected node's own features."""
-        return predicted(network, standardised(dense_rows(view.features[view.unprotected_nodes])))
+        return predicted(network, standardised(view.features[view.unprotected_nodes], sparse=view.stays_sparse()))

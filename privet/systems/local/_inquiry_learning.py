@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
+from privet.estimation.count_certificate import LEAST_CHANCE
 from privet.estimation.features import class_priors_from_features
-from privet.estimation.friends import friend_posterior
+from privet.estimation.friends import FriendPosterior, friend_posterior
 from privet.estimation.neighbour_evidence import SOURCES, neighbour_evidence
 from privet.estimation.prior import calibrated, structural_prior
 from privet.estimation.resemblance import AnswerModel, KnownAccuracy, SeenScores, evidence
 from privet.estimation.scorers import LinearScorer, mean_scorer, panel_scorer, pilot_scorer
 from privet.estimation.shared_weights import SharedWeights
+from privet.graph.topology import Elsewhere
 from privet.mechanisms import Counts, OfferedResponse
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends
@@ -38,6 +40,25 @@ _FEWEST = 50  # people of known class who answered, without whom weights are not
 _PENALTIES = (1.0, 10.0, 100.0, 1e4)
 
 
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """The answers to the feature question, weighed.
+
+    Attributes:
+        logits: Everybody's logits, people x classes.
+        weights: The weights of the prior, the own answer and, where the topology is public, the neighbours' answers.
+        own: What each person's answer tells of the own class, centred; 0 for people who did not answer.
+        model: The true answers of people of each class.
+        facts: The weights by name, and the average number of options.
+    """
+
+    logits: Array
+    weights: SharedWeights
+    own: NDArray[np.float32]
+    model: AnswerModel
+    facts: dict[str, float]
+
+
 @dataclass(frozen=True, kw_only=True)
 class InquiryLearning(InquirySettings):
     """The server's side; it reads answers, public data and what people show."""
@@ -53,7 +74,8 @@ class InquiryLearning(InquirySettings):
             return cast(Array, collected.once("prior", lambda: self._structural_prior(collected)))
         prior = self._feature_prior(collected)
         for name in friends:
-            prior = collected.once(name, partial(self._friend_prior, collected, name, prior))
+            found = collected.once(name, partial(self._friend_posterior, collected, name, prior))
+            prior = prior if found is None else np.log(np.maximum(found.probabilities, LEAST_CHANCE))
         if prior is None:
             raise InvalidData("The friend question comes before what depends on its answers.")
         return prior
@@ -75,14 +97,14 @@ class InquiryLearning(InquirySettings):
         compute = partial(class_priors_from_features, rows, collected.seen_labels(), classes, **known)
         return cast(Array, collected.once("features", compute))
 
-    def _friend_prior(self, collected: Inquired, name: str, before: Array | None) -> Array:
-        """Return what a round of the friend question adds to what was known before it."""
+    def _friend_posterior(self, collected: Inquired, name: str, before: Array | None) -> FriendPosterior | None:
+        """Return what a round of the friend question adds to what was known before it; None if nobody answered."""
         question, answer = collected.release.question(name), collected.answers[name]
         if not len(answer):
             if before is None:
                 raise InvalidData("Nobody answered the friend question, so there is nothing to learn from.")
-            return before
-        found = friend_posterior(
+            return None
+        return friend_posterior(
             answer.users,
             question.mechanism.validate(answer.reports).symbols,
             question.ask.attachment("table"),
@@ -90,9 +112,9 @@ class InquiryLearning(InquirySettings):
             cast(Counts, question.mechanism),
             labels=collected.seen_labels(),
             prior=before,
+            trimmed="trim" in self.defence,
             **self._known(collected),
         )
-        return np.asarray(np.log(np.maximum(found.probabilities, 1e-12)))
 
     def _scorer(self, collected: Inquired) -> tuple[Any, AnswerModel]:
         """Return the scorer, and what is known of the answers that it leads to before anybody is asked."""
@@ -110,16 +132,29 @@ class InquiryLearning(InquirySettings):
         seen = collected.seen_labels()
         if collected.shown is not None:
             people = collected.shown
-            return panel_scorer(people.features, seen[people.users], classes, seed=self.seed or 0)
+            asked = self._asked_with(collected)
+            try:
+                found = panel_scorer(people.features, seen[people.users], classes, seed=self.seed or 0)
+            except InvalidData:
+                if asked is None:
+                    raise
+                return asked
+            same = asked is None or np.array_equal(found.weights, asked.weights)
+            return found if same else asked  # somebody of the panel withdrew since people were asked
         pilot, mechanism = collected.answers[Features.name], collected.mechanism(Features.name)
         middle = (population.schema.low + population.schema.high)[None] / 2
         noise = mechanism.variance(middle)[0]
         return pilot_scorer(mechanism.estimate(pilot.reports).dense(), noise, seen[pilot.users], classes)
 
-    def _with_answers(
-        self, collected: Inquired, prior: Array, seen: NDArray[np.int64]
-    ) -> tuple[Array, dict[str, float]]:
-        own, facts = self._own_evidence(collected, seen)
+    def _asked_with(self, collected: Inquired) -> LinearScorer | None:
+        """Return the scorer that people answered with; None if they were not asked yet."""
+        if collected.answer(Resemblance.name) is None:
+            return None
+        ask = cast(Resemblance, collected.release.question(Resemblance.name).ask)
+        return LinearScorer(ask.scorer, ask.unit_length) if isinstance(ask.scorer, np.ndarray) else None
+
+    def _with_answers(self, collected: Inquired, prior: Array, seen: NDArray[np.int64]) -> Weighed:
+        own, model, facts = self._own_evidence(collected, seen)
         names = ("prior", "answer", *(SOURCES if self.epsilon_edges is None else ()))
         expected = (1.0, 1.0, *[0.0] * (len(names) - 2))
         answered = collected.answers[Resemblance.name].users
@@ -135,19 +170,23 @@ class InquiryLearning(InquirySettings):
         logits = np.tile(weights.offsets, (len(prior), 1))
         for weight, source in zip(weights.weights, self._sources(collected, prior, own), strict=True):
             logits += weight * source  # one source at a time, since there may be many millions of people
-        return logits, facts
+        return Weighed(logits, weights, own, model, facts)
 
     def _sources(self, collected: Inquired, prior: Array, own: NDArray[np.float32]) -> Iterator[NDArray[Any]]:
         """Yield the sources of evidence: the prior, the person's own answer, the neighbours' where they are known."""
         yield prior
         yield own
         if self.epsilon_edges is None:
-            yield from neighbour_evidence(collected.topology.adjacency, own, collected.seen_labels())
+            adjacency, seen = collected.topology.adjacency, collected.seen_labels()
+            trimmed, bounded = "trim" in self.defence, "bound" in self.defence
+            if (trimmed or bounded) and isinstance(adjacency, Elsewhere):
+                raise InvalidData("The defences trim and bound look at every friendship: run without a cluster.")
+            yield from neighbour_evidence(adjacency, own, seen, trimmed=trimmed, bounded=bounded)
 
     def _own_evidence(
         self, collected: Inquired, seen: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float32], dict[str, float]]:
-        """Return each person's centred log-likelihoods of the classes; 0 for people who did not answer."""
+    ) -> tuple[NDArray[np.float32], AnswerModel, dict[str, float]]:
+        """Return each person's centred log-likelihoods, 0 for people who did not answer, and the model behind them."""
         question, answer = collected.release.question(Resemblance.name), collected.answers[Resemblance.name]
         ask, mechanism = cast(Resemblance, question.ask), cast(OfferedResponse, question.mechanism)
         offers = ask.attachment("offers")[answer.users]
@@ -167,7 +206,7 @@ class InquiryLearning(InquirySettings):
             told = ask.scores(collected.shown.features).argmax(axis=1)
             own[collected.shown.users] = np.log(model.confusion(everything)).T[told]
         options_mean = float(options.mean()) if len(options) else 0.0
-        return own - own.mean(axis=1, keepdims=True), {"options": options_mean}
+        return own - own.mean(axis=1, keepdims=True), model, {"options": options_mean}
 
 
 def _labelled_others(collected: Inquired, seen: NDArray[np.int64]) -> NDArray[np.int64]:

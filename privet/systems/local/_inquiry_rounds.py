@@ -11,9 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.data import Graph
-from privet.estimation.scorers import unit_rows
-from privet.mechanisms import Bits
-from privet.mechanisms.primitives.noise import noisy_sum
+from privet.mechanisms import Bits, GridSum
+from privet.mechanisms.primitives.grid import unit_rows_on_grid
 from privet.privacy import Guarantee, Unit
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
 from privet.release import Answers
@@ -80,9 +79,11 @@ class ClassSums:
         """
         people = np.flatnonzero(labelled(graph))
         labels = graph.labels[people] if graph.labels is not None else people
-        rows = unit_rows(sp.csr_array(graph.features)[people])
-        hot = sp.csr_array((np.ones(len(people)), (labels, np.arange(len(people)))), shape=(classes, len(people)))
-        sums = noisy_sum((hot @ rows).toarray(), _CHANGE * release.noise_multiplier, bits)
+        rows, unit = unit_rows_on_grid(sp.csr_array(graph.features)[people])
+        ones = np.ones(len(people), dtype=np.int64)
+        hot = sp.csr_array((ones, (labels, np.arange(len(people)))), shape=(classes, len(people)))
+        total = GridSum(np.asarray((hot @ rows).toarray()), unit)
+        sums = total.with_noise(_CHANGE * release.noise_multiplier, bits)
         return cls(sums, np.bincount(labels, minlength=classes), release)
 
 
@@ -97,8 +98,7 @@ def class_sums_aggregate(release: CentralRelease) -> Aggregate:
     if found is None:  # calibrated noise is never 0
         raise AssertionError("class sums without noise")
     left = (
-        "labelled people's features from the trusted aggregator who adds them up; the noise of the sums is in double "
-        "precision and proven for real numbers only",
+        "labelled people's features from the trusted aggregator who adds them up",
         "the number of labelled people of each class",
     )
     return Aggregate(
@@ -166,6 +166,13 @@ class Inquired(Collected):
         if name not in self.learned:
             self.learned[name] = compute()
         return self.learned[name]
+
+    def answered(self) -> NDArray[np.bool_]:
+        """Tell which nodes answered a question, or showed their features."""
+        mask = super().answered()
+        if self.shown is not None:
+            mask[self.shown.users] = True
+        return mask
 
     def seen_labels(self) -> NDArray[np.int64]:
         """Return the class that the server sees of each node: public, reported or shown; -1 where it sees none."""

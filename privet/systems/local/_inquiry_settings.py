@@ -11,12 +11,12 @@ from privet.data.population import Population
 from privet.errors import InvalidParameter
 from privet.mechanisms import Counts, MultiBit, OfferedResponse, RandomizedResponse
 from privet.release import LocalRelease, Question
-from privet.release.asks._base import digest
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends
 from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.label import Label
 from privet.release.asks.resemblance import Resemblance
+from privet.release.blobs import array_digest
 from privet.release.local import Aggregate
 from privet.systems.base import LocalSystem
 from privet.systems.local._inquiry_rounds import (
@@ -44,6 +44,7 @@ class InquirySettings(LocalSystem):
     calibrators: float = 0.3
     everybody: bool = False
     cap: int = 32
+    thorough: bool = False
 
     def __post_init__(self) -> None:
         if self.epsilon_features is None and self.epsilon_edges is None:
@@ -141,4 +142,4 @@ def _named(scorer: Any) -> str:
     """Return a name by which stored figures of different scorers are told apart: of a function, that of its code."""
     if callable(scorer):
         return f"function {getattr(scorer, '__module__', '')}.{getattr(scorer, '__qualname__', type(scorer).__name__)}"
-    return digest(np.asarray(scorer))
+    return array_digest(np.asarray(scorer))

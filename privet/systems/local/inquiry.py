@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self, cast
 
@@ -24,6 +23,7 @@ from privet.errors import InvalidData
 from privet.estimation.friends import second_round
 from privet.estimation.resemblance import best_offers
 from privet.estimation.scorers import LinearScorer, check_every_class
+from privet.graph.topology import Elsewhere
 from privet.mechanisms import Bits
 from privet.release import Answers, LocalRelease, PrivateData, Question
 from privet.release.asks import Ask
@@ -32,10 +32,13 @@ from privet.release.asks.friends import Friends, ranks_of
 from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.label import Label
 from privet.release.asks.resemblance import Resemblance
+from privet.systems.base import Altered, unaltered
+from privet.systems.certificate import Certificate
 from privet.systems.collected import Collected, labelled, public_view
 from privet.systems.controls import Control
 from privet.systems.fitted import Fitted
-from privet.systems.local._inquiry_learning import InquiryLearning
+from privet.systems.local._inquiry_certificate import certify_answers, certify_counts
+from privet.systems.local._inquiry_learning import InquiryLearning, Weighed
 from privet.systems.local._inquiry_rounds import (
     ClassSums,
     Inquired,
@@ -46,7 +49,7 @@ from privet.systems.local._inquiry_rounds import (
 
 __all__ = ["Inquiry"]
 
-_ROUNDS = ((Label.name, Features.name), (Friends.name,), (FriendsAgain.name,), (Resemblance.name,))
+_ROUNDS = tuple(ask.name for ask in (Label, Features, Friends, FriendsAgain, Resemblance))
 _CALIBRATING = 500  # labelled people who answer, if there are so many, however small their share is
 
 
@@ -68,9 +71,13 @@ class Inquiry(InquiryLearning):
         calibrators: The share of labelled people who answer too, so that the weights of answers can be fitted.
         everybody: True to ask also those whose answer could not change a prediction.
         cap: The largest number of friends in a class that a device reports.
+        thorough: True to spend minutes on the certificate of predictions from counts of friends, which is then
+            exact for more than one false class.
     """
 
     name: ClassVar[str] = "inquiry"
+    on_cluster: ClassVar[bool] = True
+    defences: ClassVar[tuple[str, ...]] = ("screen", "trim", "bound")
 
     def controls(self) -> tuple[Control, ...]:
         """Compare with doing without answers, with answers of other people, and with answers without noise."""
@@ -78,21 +85,30 @@ class Inquiry(InquiryLearning):
 
         return controls(self)
 
+    def dealt(self, collected: Collected) -> Collected:
+        """Deal the answers among people of whom the same could have come."""
+        from privet.systems.local._inquiry_controls import dealt
+
+        answers = dealt(collected.answers, np.random.default_rng([self.seed or 0, 3]))
+        return replace(cast(Inquired, collected), answers=answers, learned={})
+
+    def topology(self, collected: Collected) -> Graph:
+        """Return the public topology; without edges where friend lists are private."""
+        return collected.public
+
     def without_privacy(self) -> Self:
         """Return the same system with public labels and topology, as far as they can be."""
         return replace(self, epsilon_labels=None)
 
     # Rounds: each is a release whose tables are made from what is public after the rounds before.
 
-    def collect(
-        self, graph: Graph, bits: Bits | None = None, *, altered: Callable[[Answers], Answers] = lambda answers: answers
-    ) -> Inquired:
+    def collect(self, graph: Graph, bits: Bits | None = None, *, altered: Altered = unaltered) -> Inquired:
         """Play every device, round after round, and the aggregator where there is one.
 
         Args:
             graph: The people with their private fields.
             bits: The devices' randomness, as for every system.
-            altered: Changes the answers of each round before the server sees them: for controls.
+            altered: Changes the answers of each round before the server sees them, as for every system.
         """
         if graph.directed and self.epsilon_edges is not None:
             raise InvalidData("graph given to Inquiry", "undirected", "a directed one")
@@ -108,12 +124,26 @@ class Inquiry(InquiryLearning):
     def next_round(self, collected: Inquired) -> LocalRelease | None:
         """Draw up the next questions from what is public by now; None after the last round."""
         population = collected.release.population
-        for names in _ROUNDS:
-            waiting = [q for q in self.questions(population) if q.name in names and q.name not in collected.answers]
-            if waiting:
-                ready = (replace(each, ask=self._drawn_up(each.ask, collected)) for each in waiting)
-                return replace(collected.release, questions=tuple(ready))
+        waiting = {q.name: q for q in self.questions(population) if q.name not in collected.answers}
+        for name in filter(waiting.__contains__, _ROUNDS):
+            ready = replace(waiting[name], ask=self._drawn_up(waiting[name].ask, collected))
+            return replace(collected.release, questions=(ready,))
         return None
+
+    def opened(self, public: Graph, shown: Shown | None = None) -> Inquired:
+        """Return what the server of a study holds before the first answers.
+
+        Args:
+            public: Schema, and topology and labels where they are public.
+            shown: The features and classes of people who show them.
+        """
+        return Inquired(public, Answers(replace(self.release(public), questions=()), {}), shown=shown)
+
+    def invited(self, question: Question, collected: Inquired) -> NDArray[np.int64] | None:
+        """Return whom a study asks a question, by public facts; None for everybody whom the operator chose."""
+        if question.name == Features.name and self.pilot is not None:
+            return self._lot(collected.public, collected.seen_labels() >= 0, self.pilot)
+        return question.ask.people()
 
     def _opened(self, graph: Graph, bits: Bits) -> Inquired:
         """Return what the server holds before the first round."""
@@ -137,27 +167,31 @@ class Inquiry(InquiryLearning):
             self._scorer(opened)
         elif self.pilot is not None and self.epsilon_labels is None:
             labels, classes = opened.seen_labels(), opened.schema.classes
-            check_every_class(labels[self._drawn(opened.public, self.pilot, salt=1)], classes, "A pilot")
+            check_every_class(labels[self._drawn(opened.public, self.pilot)], classes, "A pilot")
 
     def _panel(self, graph: Graph) -> NDArray[np.int64]:
         """Return the people of the panel: the given ones, or a share of all, drawn among labelled training nodes."""
         if isinstance(self.panel, float | int):
-            return self._drawn(graph, self.panel, salt=1)
+            return self._drawn(graph, self.panel)
         people = np.unique(np.asarray(self.panel, dtype=np.int64))
         known = labelled(graph)
         if not len(people) or people[0] < 0 or people[-1] >= graph.num_nodes or not known[people].all():
             raise InvalidData("panel", "ids of training or validation nodes that have a class", "others")
         return people
 
-    def _drawn(self, graph: Graph, share: float, salt: int) -> NDArray[np.int64]:
+    def _drawn(self, graph: Graph, share: float) -> NDArray[np.int64]:
+        return self._lot(graph, labelled(graph), share)
+
+    def _lot(self, graph: Graph, known: NDArray[np.bool_], share: float) -> NDArray[np.int64]:
+        """Draw a share of all people among training nodes of known class."""
         train = np.flatnonzero(graph.split.train) if graph.split is not None else np.zeros(0, np.int64)
-        drawn = np.random.default_rng([self.seed or 0, salt]).permutation(train)
-        drawn = drawn[labelled(graph)[drawn]]  # dropped after the draw, so that one missing label changes one place
+        drawn = np.random.default_rng([self.seed or 0, 1]).permutation(train)
+        drawn = drawn[known[drawn]]  # dropped after the draw, so that one missing label changes one place
         return np.sort(drawn[: max(1, round(share * graph.num_nodes))])
 
     def _asked(self, question: Question, graph: Graph) -> NDArray[np.int64]:
         if question.name == Features.name and self.pilot is not None:
-            return self._drawn(graph, self.pilot, salt=1)
+            return self._drawn(graph, self.pilot)
         asked = self.asked(question, graph)
         if question.name == Label.name and self.panel is not None:
             return np.setdiff1d(asked, self._panel(graph))  # they show their class
@@ -221,12 +255,28 @@ class Inquiry(InquiryLearning):
         """Add the evidence of the answers to the prior, with weights fitted on labelled people who answered."""
         if not isinstance(collected, Inquired):
             raise InvalidData("data given to Inquiry", "collected by it, in rounds", type(collected).__name__)
+        if self.defence:
+            collected = replace(self.defended(collected), learned={})
         seen, _, held = collected.supervised("Inquiry")
         prior = self._prior(collected)
-        logits, facts = prior, dict[str, float]()
+        weighed = None
         if collected.answer(Resemblance.name) is not None:
-            logits, facts = self._with_answers(collected, prior, seen)
-        facts |= who_was_asked(collected)
+            weighed = self._with_answers(collected, prior, seen)
+        logits, facts = (prior, {}) if weighed is None else (weighed.logits, weighed.facts)
         probabilities = softmax(logits, axis=1).astype(np.float32)
+        certificate = self._certificate(collected, logits, weighed)
+        facts |= who_was_asked(collected) | ({} if certificate is None else certificate.facts())
         score = float((probabilities[held].argmax(axis=1) == seen[held]).mean())
-        return self.fitted(collected, probabilities, validation_score=score, facts=facts)
+        return self.fitted(collected, probabilities, validation_score=score, facts=facts, certificate=certificate)
+
+    def _certificate(
+        self, collected: Inquired, logits: NDArray[np.float64], weighed: Weighed | None
+    ) -> Certificate | None:
+        """Count the liars whom each prediction withstands; None if nobody was asked anything."""
+        bounded, trimmed = "bound" in self.defence, "trim" in self.defence
+        if self.epsilon_edges is None:
+            if weighed is None or isinstance(collected.topology.adjacency, Elsewhere):  # it looks at every friendship
+                return None
+            return certify_answers(collected, weighed, bounded=bounded, trimmed=trimmed)
+        rounds = [collected.learned.get(name) for name in (Friends.name, FriendsAgain.name)]
+        return certify_counts(logits, [found for found in rounds if found is not None], weighed, thorough=self.thorough)

@@ -27,10 +27,13 @@ from privet.estimation.labels import (
     majority_label,
     propagated_reports,
 )
+from privet.estimation.resistant import bounded_influence, scaled_rows
 from privet.graph import LazyFeatures, Operator, gcn_operator, kprop, mean_operator
+from privet.graph.csr import to_scipy
 from privet.mechanisms import AnalyticGaussian, Laplace, Mechanism, MultiBit
 from privet.models import (
     GNN,
+    Dropout,
     NetworkSettings,
     Propagation,
     TrainingResult,
@@ -85,6 +88,7 @@ class LPGNN(NetworkSettings, LocalSystem):
 
     name: ClassVar[str] = "lpgnn"
     least_layers: ClassVar[int] = 2
+    defences: ClassVar[tuple[str, ...]] = ("screen", "bound")
     search_space: ClassVar[dict[str, list[Any]]] = {
         "hops": [2, 4, 8, 16, 32],
         "self_loops": [False, True],
@@ -133,8 +137,11 @@ class LPGNN(NetworkSettings, LocalSystem):
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Algorithm 3 from line 5 on: rectify, propagate, train."""
-        rectified = LazyFeatures.from_affine(collected.estimate())
-        x = kprop(rectified, self._aggregation(collected.topology), self.hops)
+        collected, aggregation = self.defended(collected), self._aggregation(collected.topology)
+        estimate = collected.estimate()
+        if "bound" in self.defence:
+            estimate = scaled_rows(estimate, bounded_influence(to_scipy(aggregation.matrix), self.hops))
+        x = kprop(LazyFeatures.from_affine(estimate), aggregation, self.hops)
         x = x.planned(self.hidden_channels, self.max_epochs)
         labels = self._supervision(collected)
         members = [self._train(x, collected, labels, seed, progress) for seed in self._seeds()]
@@ -225,7 +232,7 @@ class KPropNetwork(nn.Module):
         self.bias = nn.Parameter(torch.zeros(hidden_channels))
         self.norm = nn.BatchNorm1d(hidden_channels) if batch_norm else nn.Identity()
         self.activation = nn.SELU()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.layers = GNN(
             hidden_channels,
             hidden_channels,

@@ -22,8 +22,8 @@ from privet.data import Links, Schema
 from privet.data.population import Population
 from privet.errors import InvalidParameter
 from privet.estimation.labels import report_loss
-from privet.graph import LazyFeatures, pagerank_operator, pagerank_series
-from privet.graph.operators import GraphLike, adjacency_of
+from privet.graph import LazyFeatures, pagerank, pagerank_operator, pagerank_series
+from privet.graph.operators import GraphLike, adjacency_of, is_symmetric
 from privet.mechanisms import HDS, AffineFeatures, Laplace, Mechanism, MultiBit, Piecewise
 from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.models import MLP, Activation, NetworkSettings, accuracy, seeded, train
@@ -56,7 +56,8 @@ class PrivGE(NetworkSettings, LocalSystem):
         centring: The zero of each column: its "mean", or the "middle" of its range as in the paper.
         alpha: The decay of PageRank.
         r: The convolution coefficient.
-        tolerance: The relative error at which the series is cut off.
+        tolerance: The largest relative error of the PageRank (see :func:`privet.graph.pagerank`); of a directed graph,
+            the one at which the series is cut off.
         scale: The size of the embedding's entries; a smaller one trains more slowly and fits less of the noise.
         activation: The perceptron's activation.
         batch_size: The number of training nodes in a mini-batch; None to use all at once.
@@ -77,7 +78,7 @@ class PrivGE(NetworkSettings, LocalSystem):
     centring: Centring = "mean"
     alpha: float = 0.1
     r: float = 0.5
-    tolerance: float = 0.05
+    tolerance: float = 0.02
     scale: float = 1.0
     hidden_channels: int = 128
     activation: Activation = "relu"
@@ -111,8 +112,9 @@ class PrivGE(NetworkSettings, LocalSystem):
         """
         edges = collected.topology.adjacency if topology is None else adjacency_of(topology)
         x = standardised(collected.estimate(edges), collected.schema, self.scale, self.centring)
-        operator = pagerank_operator(edges, self.r)
-        return pagerank_series(x, operator, self.alpha, tolerance=self.tolerance)
+        if is_symmetric(edges):
+            return pagerank(x, edges, self.alpha, self.r, tolerance=self.tolerance)
+        return pagerank_series(x, pagerank_operator(edges, self.r), self.alpha, tolerance=self.tolerance)
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Node classification: softmax(MLP(Z)), equation 21. The result's embedding is the last hidden layer."""

@@ -27,7 +27,9 @@ from privet.estimation.frequencies import (
 )
 from privet.estimation.labels import propagated_reports, report_loss
 from privet.estimation.proportions import LabelProportions
+from privet.estimation.resistant import bounded_influence, scaled_rows
 from privet.graph import Operator, gcn_operator, mean_operator, partition
+from privet.graph.csr import to_scipy
 from privet.mechanisms import RandomizedResponse, SampledResponse
 from privet.models import GNN, NetworkSettings, Propagation, accuracy, check_backbone, seeded, train
 from privet.systems.base import LocalSystem
@@ -65,6 +67,7 @@ class RGNN(NetworkSettings, LocalSystem):
     """
 
     name: ClassVar[str] = "rgnn"
+    defences: ClassVar[tuple[str, ...]] = ("screen", "bound")
     search_space: ClassVar[dict[str, list[Any]]] = {
         "hops": [4, 8, 16, 32],
         "label_hops": [2, 4, 8, 16],
@@ -128,9 +131,11 @@ class RGNN(NetworkSettings, LocalSystem):
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Algorithm 1 from line 3 on: cluster, reconstruct, train."""
-        mean = mean_operator(collected.topology, self_loops=True)
-        categories = collected.schema.categories
-        features = reconstructed_features(collected.estimate(), categories, mean, self.hops)
+        collected, mean = self.defended(collected), mean_operator(collected.topology, self_loops=True)
+        categories, estimate = collected.schema.categories, collected.estimate()
+        if "bound" in self.defence:
+            estimate = scaled_rows(estimate, bounded_influence(to_scipy(mean.matrix), self.hops))
+        features = reconstructed_features(estimate, categories, mean, self.hops)
         labels = _Labels.of(collected, train_on_validation=self.validation_reports)
         x, folds = self._inputs(features, labels, collected)
         targets = self._targets(labels, mean)

@@ -24,14 +24,15 @@ from privet.data import Graph
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.estimation.beliefs import Beliefs, propagate_beliefs
+from privet.estimation.resistant import bounded_lists
 from privet.estimation.structure import ReportedPairs, Symmetrise, closure_log_odds, estimated_degrees, noisy_graph
 from privet.graph import LazyFeatures, gcn_operator, kprop
 from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, MultiBit
 from privet.models import GNN, NetworkSettings, TrainingResult, accuracy, seeded, train
-from privet.release import LocalRelease, Question
+from privet.release import Answer, LocalRelease, Question
 from privet.release.asks.length import Length
 from privet.release.asks.neighbours import Neighbours
-from privet.systems.base import LocalSystem
+from privet.systems.base import Altered, C, LocalSystem, unaltered
 from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
 from privet.systems.controls import FEATURES_ONLY, MAJORITY, NON_PRIVATE, STRUCTURE, STRUCTURE_ONLY, Control, simulate
@@ -72,6 +73,7 @@ class Solitude(NetworkSettings, LocalSystem):
     """
 
     name: ClassVar[str] = "solitude"
+    defences: ClassVar[tuple[str, ...]] = ("screen", "agree", "bound")
     search_space: ClassVar[dict[str, list[Any]]] = {
         "feature_hops": [0, 2, 4, 8],
         "label_hops": [0, 2, 4, 8],
@@ -113,6 +115,8 @@ class Solitude(NetworkSettings, LocalSystem):
         self._check_positive("adjacency_learning_rate", "max_entries")
         if self.degrees == "reported":
             self._check_positive("degree_share")
+        if self.one_sided and "agree" in self.defence:
+            raise InvalidParameter("defence", "Solitude", "without agree where one end reports a pair", "agree")
 
     def feature_mechanism(self, population: Population) -> MultiBit:
         """Return the multi-bit mechanism."""
@@ -170,22 +174,33 @@ class Solitude(NetworkSettings, LocalSystem):
         """Return the same system on the public topology."""
         return replace(super().without_privacy(), epsilon_edges=None, symmetrise="union")
 
-    def collect(self, graph: Graph, bits: Bits | None = None) -> Collected:
+    def collect(self, graph: Graph, bits: Bits | None = None, *, altered: Altered = unaltered) -> Collected:
         """Play every device: its randomised list, features and perhaps the list's length."""
         if graph.directed and self.epsilon_edges is not None:
             raise InvalidData("graph given to Solitude", "undirected", "a directed one")
-        return super().collect(graph, bits)
+        return super().collect(graph, bits, altered=altered)
 
     def topology(self, collected: Collected) -> Graph:
         """Return the noisy graph that the reported lists make; the public one where edges are public."""
         pairs = _pairs(collected)
         if pairs is None:
             return collected.topology
-        noisy = noisy_graph(pairs, collected.answers[Neighbours.name].reports, self.symmetrise)
-        return Graph(noisy, directed=self.symmetrise == "directed")
+        rule = "intersection" if "agree" in self.defence else self.symmetrise
+        noisy = noisy_graph(pairs, collected.answers[Neighbours.name].reports, rule)
+        return Graph(noisy, directed=rule == "directed")
+
+    def defended(self, collected: C) -> C:
+        """Leave out reports that honest devices hardly ever send, and thin out long lists, where that is asked for."""
+        screened = super().defended(collected)
+        lists = screened.answer(Neighbours.name)
+        if lists is None or "bound" not in self.defence:
+            return screened
+        bounded = Answer(lists.users, bounded_lists(lists.reports, self.seed or 0))
+        return replace(screened, answers=screened.answers.with_part(Neighbours.name, bounded))
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Smooth the features, calibrate the graph, train: only reports and public labels are read."""
+        collected = self.defended(collected)
         labels, fit, held = map(torch.from_numpy, collected.supervised("Solitude"))
         pairs = _pairs(collected)
         adjacency = self.topology(collected).adjacency
@@ -230,6 +245,8 @@ class Solitude(NetworkSettings, LocalSystem):
         """Which reported pairs are edges, and which class is whose, given the reports and the training labels."""
         known = () if self.degrees == "ignored" else estimated_degrees(pairs, *_reported_lengths(collected))
         probabilities = pairs.posterior(closure_log_odds(pairs, *known))
+        if "agree" in self.defence:
+            probabilities = probabilities * pairs.unanimous
         labels = np.where(collected.train, collected.seen_labels(), -1)
         return propagate_beliefs(pairs, probabilities, labels, collected.schema.classes)
 

@@ -19,7 +19,7 @@ from privet.release import Question
 from privet.release.asks.label import Label
 from privet.systems.base import LocalSystem
 from privet.systems.collected import Collected
-from privet.systems.controls import MAJORITY, Control
+from privet.systems.controls import MAJORITY, Control, shuffled_reports
 from privet.systems.fitted import Fitted
 
 __all__ = ["Structure"]
@@ -34,6 +34,7 @@ class Structure(LocalSystem):
     """
 
     name: ClassVar[str] = "structure"
+    on_cluster: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ("schema", "labels", "split")
     epsilon_features: float | None = None  # type: ignore[assignment]
 
@@ -57,6 +58,10 @@ class Structure(LocalSystem):
     def controls(self) -> tuple[Control, ...]:
         """Compare with the most frequent class: nothing else is as modest."""
         return (MAJORITY,)
+
+    def dealt(self, collected: Collected) -> Collected:
+        """Deal the reported labels to other people at random: there are no other reports."""
+        return shuffled_reports(collected, self.seed, Label.name) if collected.release.asks(Label.name) else collected
 
     def without_privacy(self) -> Self:
         """Return the same system with public labels."""

@@ -2,6 +2,7 @@
 
 from simulated_studies import make_study
 
+from privet.collection.chain import Chain
 from privet.collection.device.consent import describe
 from privet.collection.device.ledger import Ledger
 from privet.data import Schema
@@ -9,7 +10,7 @@ from privet.data import Schema
 
 def test_words_and_numbers(study):
     ledger = Ledger(":memory:")
-    ledger.reserve(make_study(), 5, lambda: b"")
+    ledger.reserve(Chain((make_study(),)), 5, lambda: b"")
     text = describe(study, ledger)
     for expected in (
         study.title,
@@ -27,9 +28,23 @@ def test_words_and_numbers(study):
         assert expected in text
 
 
+def test_how_long_it_is_kept_and_how_to_withdraw():
+    text = describe(make_study(closes="2026-01-31T12:00:00Z", delete_after=30))
+    assert "The collector deletes your report 30 days after the study closes, on 2026-03-02." in text
+    assert "you can withdraw with the same link" in text
+    assert "The study does not say when your report will be deleted." in describe(make_study(delete_after=None))
+
+
 def test_many_features_are_told_together():
     many = make_study(schema=Schema.numeric(500, low=0.0, high=1.0, classes=3))
     assert "500 features, each a number from 0 to 1" in describe(many)
+
+
+def test_categories_and_classes_have_their_names():
+    schema = Schema.categorical([["no", "yes"], 4], classes=["bus", "bike", "car"])
+    text = describe(make_study(schema=schema, features={"mechanism": "sampled-response", "epsilon": 1.0}))
+    for expected in ("feature 0: one of no, yes", "feature 1: one of 4 categories", "one of 3 (bus, bike, car)"):
+        assert expected in text
 
 
 def test_lists_and_their_cost():

@@ -7,9 +7,12 @@ import sqlite3
 import stat
 
 import pytest
-from simulated_studies import make_study
+from made_rounds import first_round, friends, friends_again, later_round, resemblance
+from simulated_studies import make_study, two_rounds
 
-from privet.collection.device.ledger import Ledger, NoRefund, OtherNode, OverLimit, default_path
+from privet.collection.chain import Chain
+from privet.collection.device.ledger import Ledger, NoRefund, OtherNode, OverLimit, Withdrawal, default_path
+from privet.collection.device.refusal import Refusal
 from privet.collection.study import DEFAULT_LIMIT
 from privet.data import Schema
 from privet.errors import InvalidData, InvalidParameter
@@ -23,8 +26,8 @@ def test_a_report_is_made_once(tmp_path, study):
         made.append(1)
         return b"body"
 
-    assert [ledger.reserve(study, 5, make) for _ in range(3)] == [b"body"] * 3
-    assert Ledger(tmp_path / "ledger").reserve(study, 5, make) == b"body"
+    assert [ledger.reserve(Chain((study,)), 5, make) for _ in range(3)] == [b"body"] * 3
+    assert Ledger(tmp_path / "ledger").reserve(Chain((study,)), 5, make) == b"body"
     assert len(made) == 1
     assert ledger.spent == study.cost() == 2.0
 
@@ -34,9 +37,9 @@ def test_the_limit_holds_over_all_studies():
     assert ledger.limit == DEFAULT_LIMIT
     ledger.limit = 5.0
     for _ in range(2):
-        ledger.reserve(make_study(), 5, lambda: b"")
+        ledger.reserve(Chain((make_study(),)), 5, lambda: b"")
     with pytest.raises(OverLimit, match="costs an epsilon of 2, and 1 is left of your lifetime limit 5"):
-        ledger.reserve(make_study(), 5, lambda: pytest.fail("a report was made above the limit"))
+        ledger.reserve(Chain((make_study(),)), 5, lambda: pytest.fail("a report was made above the limit"))
     assert ledger.spent == 4.0
     assert len(ledger.entries()) == 2
 
@@ -45,18 +48,20 @@ def test_a_limit_is_not_passed_by_rounding():
     ledger = Ledger(":memory:")
     ledger.limit = 0.3
     for _ in range(2):
-        ledger.reserve(make_study(features={"mechanism": "multi-bit", "epsilon": 0.1}, labels=None), 5, lambda: b"")
+        ledger.reserve(
+            Chain((make_study(features={"mechanism": "multi-bit", "epsilon": 0.1}, labels=None),)), 5, lambda: b""
+        )
     third = make_study(features={"mechanism": "multi-bit", "epsilon": 0.1}, labels=None)
     with pytest.raises(OverLimit):  # three times the double 0.1 is more than the double 0.3
-        ledger.reserve(third, 5, lambda: b"")
+        ledger.reserve(Chain((third,)), 5, lambda: b"")
 
 
 def test_a_failure_while_making_costs_nothing(study):
     ledger = Ledger(":memory:")
     with pytest.raises(RuntimeError):
-        ledger.reserve(study, 5, lambda: (_ for _ in ()).throw(RuntimeError))
+        ledger.reserve(Chain((study,)), 5, lambda: (_ for _ in ()).throw(RuntimeError))
     assert ledger.spent == 0
-    assert ledger.reserve(study, 5, lambda: b"later") == b"later"
+    assert ledger.reserve(Chain((study,)), 5, lambda: b"later") == b"later"
 
 
 def crash_at(point, path, manifest):
@@ -78,7 +83,7 @@ def crash_at(point, path, manifest):
         count("")
         return b"made by %d" % point
 
-    ledger.reserve(Study.from_bytes(manifest), 5, make)
+    ledger.reserve(Chain((Study.from_bytes(manifest),)), 5, make)
     count("")
     os._exit(0)
 
@@ -95,7 +100,7 @@ def test_wherever_it_crashes_it_goes_on(tmp_path, study):
         ledger = Ledger(path)
         before = ledger.report(study, 5)
         assert ledger.spent == (0.0 if before is None else study.cost())
-        body = ledger.reserve(study, 5, lambda: b"made again")
+        body = ledger.reserve(Chain((study,)), 5, lambda: b"made again")
         assert body == (b"made again" if before is None else b"made by %d" % point)
         assert ledger.spent == study.cost()
         if process.exitcode == 0:
@@ -107,7 +112,7 @@ def test_wherever_it_crashes_it_goes_on(tmp_path, study):
 def race(path, manifest, queue):
     from privet.collection.study import Study
 
-    queue.put(Ledger(path).reserve(Study.from_bytes(manifest), 5, lambda: os.urandom(8)))
+    queue.put(Ledger(path).reserve(Chain((Study.from_bytes(manifest),)), 5, lambda: os.urandom(8)))
 
 
 def test_processes_at_once_get_the_same_report(tmp_path, study):
@@ -146,7 +151,7 @@ def test_what_is_no_ledger_is_refused(tmp_path):
 
 def test_acknowledged_reports_are_known(study):
     ledger = Ledger(":memory:")
-    ledger.reserve(study, 5, lambda: b"")
+    ledger.reserve(Chain((study,)), 5, lambda: b"")
     assert ledger.entries()[0].sent is None
     ledger.acknowledge(study.id)
     assert ledger.entries()[0].sent is not None
@@ -159,24 +164,24 @@ def test_deltas_have_a_lifetime_limit_of_their_own():
     ledger = Ledger(":memory:")
     for _ in range(9):
         gaussian = {"mechanism": "analytic-gaussian", "epsilon": 0.1, "delta": 1e-4}
-        ledger.reserve(make_study(features=gaussian, labels=None), 5, lambda: b"")
-    ledger.reserve(make_study(features={**gaussian, "delta": 9e-5}, labels=None), 5, lambda: b"")
+        ledger.reserve(Chain((make_study(features=gaussian, labels=None),)), 5, lambda: b"")
+    ledger.reserve(Chain((make_study(features={**gaussian, "delta": 9e-5}, labels=None),)), 5, lambda: b"")
     with pytest.raises(OverLimit, match=r"costs a delta of 0\.0001, and 1e-05 is left"):
-        ledger.reserve(make_study(features=gaussian, labels=None), 5, lambda: b"")
+        ledger.reserve(Chain((make_study(features=gaussian, labels=None),)), 5, lambda: b"")
     assert ledger.spent == pytest.approx(1.0)
 
 
 def test_another_node_is_refused_inside_the_transaction(study):
     ledger = Ledger(":memory:")
-    ledger.reserve(study, 5, lambda: b"")
+    ledger.reserve(Chain((study,)), 5, lambda: b"")
     with pytest.raises(OtherNode, match="as node 5"):
-        ledger.reserve(study, 6, lambda: pytest.fail("a second report was made"))
+        ledger.reserve(Chain((study,)), 6, lambda: pytest.fail("a second report was made"))
 
 
 @pytest.mark.parametrize("amount", ["-1000.0", "9e999", "'text'", "x'00'"])
 def test_budgets_that_somebody_changed_are_not_believed(tmp_path, study, amount):
     ledger = Ledger(tmp_path / "ledger")
-    ledger.reserve(study, 5, lambda: b"")
+    ledger.reserve(Chain((study,)), 5, lambda: b"")
     with sqlite3.connect(tmp_path / "ledger") as database:
         with pytest.raises(sqlite3.IntegrityError):
             database.execute(f"UPDATE reports SET cost = {amount}")
@@ -184,12 +189,12 @@ def test_budgets_that_somebody_changed_are_not_believed(tmp_path, study, amount)
         database.execute(f"UPDATE reports SET cost = {amount}")
     database.close()
     with pytest.raises(InvalidData, match="finite budgets"):
-        ledger.reserve(make_study(), 5, lambda: pytest.fail("a report was made"))
+        ledger.reserve(Chain((make_study(),)), 5, lambda: pytest.fail("a report was made"))
 
 
 def test_a_damaged_file_ends_in_one_sentence(tmp_path, study):
     ledger = Ledger(tmp_path / "ledger")
-    ledger.reserve(study, 5, lambda: b"x" * 20_000)
+    ledger.reserve(Chain((study,)), 5, lambda: b"x" * 20_000)
     ledger.close()
     whole = bytearray((tmp_path / "ledger").read_bytes())
     whole[4096:] = bytes(len(whole) - 4096)
@@ -207,17 +212,17 @@ def test_a_report_that_never_left_is_refunded_with_the_reason(study):
     ledger = Ledger(":memory:")
     with pytest.raises(NoRefund, match="made no report"):
         ledger.refund(study.id, "Nothing there.")
-    ledger.reserve(study, 5, lambda: b"first")
+    ledger.reserve(Chain((study,)), 5, lambda: b"first")
     assert ledger.refund(study.id, "The study was closed.") == study.cost()
     assert (ledger.spent, ledger.entries(), ledger.report(study, 5)) == (0.0, [], None)
     (refund,) = ledger.refunds()
     assert (refund.study, refund.cost, refund.reason) == (study.id, study.cost(), "The study was closed.")
-    assert ledger.reserve(study, 5, lambda: b"second") == b"second"
+    assert ledger.reserve(Chain((study,)), 5, lambda: b"second") == b"second"
 
 
 def test_a_report_that_was_sent_is_not_refunded_whether_it_arrived_or_not(study):
     ledger = Ledger(":memory:")
-    ledger.reserve(study, 5, lambda: b"")
+    ledger.reserve(Chain((study,)), 5, lambda: b"")
     ledger.sending(study.id, b"")
     with pytest.raises(NoRefund, match="somebody may have seen it"):
         ledger.refund(study.id, "It was lost.")
@@ -232,7 +237,7 @@ def test_one_sided_lists_count_twice(directory):
     study = make_study(schema=schema, neighbours={"epsilon": 3.0, "one_sided": True}, directory=directory)
     ledger = Ledger(":memory:")
     ledger.limit = 8.0
-    ledger.reserve(study, 5, lambda: b"")
+    ledger.reserve(Chain((study,)), 5, lambda: b"")
     assert ledger.spent == 8.0
 
 
@@ -246,11 +251,11 @@ def test_the_default_limit_is_one_that_still_protects():
 def test_a_refunded_report_cannot_leave_any_more(study):
     """Otherwise a refund would make room for another draw, and the server could average them."""
     ledger = Ledger(":memory:")
-    ledger.reserve(study, 5, lambda: b"first")
+    ledger.reserve(Chain((study,)), 5, lambda: b"first")
     ledger.refund(study.id, "The study was closed.")
     with pytest.raises(InvalidData, match="nothing was sent"):
         ledger.sending(study.id, b"first")
-    ledger.reserve(study, 5, lambda: b"second")
+    ledger.reserve(Chain((study,)), 5, lambda: b"second")
     with pytest.raises(InvalidData, match="nothing was sent"):
         ledger.sending(study.id, b"first")
     ledger.sending(study.id, b"second")
@@ -264,9 +269,75 @@ def test_a_commit_that_fails_leaves_nothing_behind(study, tmp_path):
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM reports").fetchall()
     with pytest.raises(InvalidData, match="locked"):
-        ledger.reserve(study, 5, lambda: b"lost")
+        ledger.reserve(Chain((study,)), 5, lambda: b"lost")
     assert not ledger._database.in_transaction
     assert ledger.report(study, 5) is None
     reader.execute("ROLLBACK")
-    assert ledger.reserve(study, 5, lambda: b"kept") == b"kept"
+    assert ledger.reserve(Chain((study,)), 5, lambda: b"kept") == b"kept"
     assert Ledger(tmp_path / "ledger.sqlite").spent == study.cost()
+
+
+def test_a_withdrawn_report_stays_charged_because_somebody_has_seen_it(study):
+    ledger = Ledger(":memory:")
+    ledger.reserve(Chain((study,)), 5, lambda: b"body")
+    ledger.sending(study.id, b"body")
+    assert ledger.withdraw(study) == Withdrawal(charged=2.0, refunded=0.0)
+    (entry,) = ledger.entries()
+    assert entry.withdrawn is not None
+    assert (ledger.spent, ledger.refunds()) == (2.0, [])
+    assert ledger.withdrew(study)
+    assert not ledger.withdrew(make_study())
+    assert ledger.withdraw(study).charged == 2.0  # again does no harm
+
+
+def test_nothing_is_refunded_that_another_answer_rests_on():
+    """The second answer costs nothing more because the first was charged; the first is then destroyed."""
+    first = first_round()
+    second = later_round(first, friends())
+    third = later_round(second, friends_again())
+    ledger = Ledger(":memory:")
+    ledger.reserve(Chain((first, second)), 5, lambda: b"one")
+    ledger.reserve(Chain((first, second, third)), 5, lambda: b"two")
+    assert [entry.cost for entry in ledger.entries()] == [2.0, 0.0]
+    assert ledger.refund(second.id, "Never sent.") == 0.0
+    assert [(entry.study, entry.cost) for entry in ledger.entries()] == [(third.id, 2.0)]
+    assert ledger.refund(third.id, "Never sent.") == 2.0
+    assert ledger.spent == 0.0
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_only_one_of_two_alternatives_is_answered(turned):
+    vector = {"release": [{"ask": "features", "mechanism": "multi-bit", "epsilon": 1.0}]}
+    first = first_round()
+    rounds = [({}, resemblance()), (vector, None)]
+    (some, ask), (others, other) = reversed(rounds) if turned else rounds
+    second = later_round(first, *([ask] if ask else []), **some)
+    third = later_round(second, *([other] if other else []), **others)
+    ledger = Ledger(":memory:")
+    ledger.reserve(Chain((first, second)), 5, lambda: b"one")
+    with pytest.raises(Refusal, match="in an earlier round, and whoever did is not asked"):
+        ledger.reserve(Chain((first, second, third)), 5, lambda: b"two")
+
+
+def test_a_withdrawal_is_one_of_all_rounds():
+    first, second = two_rounds()
+    ledger = Ledger(":memory:")
+    ledger.reserve(Chain((first,)), 5, lambda: b"one")
+    ledger.sending(first.id, b"one")
+    ledger.reserve(Chain((first, second)), 5, lambda: b"two")
+    # The second was never sent, but its price may rest on the first: nothing is given back.
+    assert ledger.withdraw(second) == Withdrawal(charged=2.0, refunded=0.0)
+    assert ledger.withdrew(first)
+    assert all(entry.withdrawn for entry in ledger.entries())
+
+
+def test_a_withdrawn_report_that_nobody_has_seen_is_refunded(study):
+    ledger = Ledger(":memory:")
+    ledger.reserve(Chain((study,)), 5, lambda: b"body")
+    ledger.reserve(Chain((make_study(),)), 5, lambda: b"other")
+    assert ledger.withdraw(study) == Withdrawal(charged=0.0, refunded=2.0)
+    assert (ledger.spent, [refund.reason for refund in ledger.refunds()]) == (
+        2.0,
+        ["You withdrew before the report was sent."],
+    )
+    assert ledger.withdrew(study)

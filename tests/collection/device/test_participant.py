@@ -13,8 +13,9 @@ from privet.collection.device import participant as module
 from privet.collection.device.client import NotDelivered
 from privet.collection.device.ledger import Ledger, OtherNode, OverLimit
 from privet.collection.device.participant import Participant, PrivateAnswers, Refusal
+from privet.collection.device.preparation import prepare
 from privet.collection.directory import Directory
-from privet.data import Schema
+from privet.data import Categories, Interval, Schema
 from privet.errors import InvalidData
 from privet.mechanisms import SeededBits
 
@@ -24,6 +25,31 @@ ANSWERS = PrivateAnswers([0.0, 10.0, 5.0, 1.0, 2.0, 3.0], label=1)
 @pytest.fixture
 def device():
     return Participant(Ledger(":memory:"))
+
+
+def test_names_stand_for_codes():
+    schema = Schema((Categories(2, ("no", "yes")), Interval(0, 1), Categories(3)), 3, class_names=("a", "b", "c"))
+    study = make_study(schema=schema)
+    named = PrivateAnswers(["yes", 0.5, 2], label="c").checked(prepare(study, 17))
+    coded = PrivateAnswers([1, 0.5, 2], label=2).checked(prepare(study, 17))
+    assert np.array_equal(named.features, coded.features)
+    assert np.array_equal(named.labels, coded.labels)
+    for features, label, message in (
+        (["maybe", 0.5, 2], 2, "answer 0 of your features must be one of no, yes"),
+        (["yes", "no", 2], 2, "3 numbers"),
+        (["yes", 0.5, "2"], 2, "answer 2 of your features must be a number"),
+        (["yes", 0.5, 2], "d", "label must be one of a, b, c"),
+    ):
+        with pytest.raises(InvalidData, match=message):
+            PrivateAnswers(features, label=label).checked(prepare(study, 17))
+    with pytest.raises(InvalidData, match="one of a, b, c"):
+        PrivateAnswers(["yes", 0.5, 2], label="d").shown(study)
+    assert PrivateAnswers(["yes", 0.5, 2], label="c").shown(study) == PrivateAnswers([1, 0.5, 2], label=2).shown(study)
+
+
+def test_answers_outside_their_range_count_as_its_end_for_every_question(study):
+    private = PrivateAnswers([-3.0, 99.0, 5.0, 1.0, 2.0, 3.0], label=1).checked(prepare(study, 17))
+    assert private.features.tolist() == [[0.0, 10.0, 5.0, 1.0, 2.0, 3.0]]
 
 
 def test_a_report_that_the_study_s_mechanisms_could_have_made(device, study):
@@ -139,15 +165,15 @@ def test_categories_and_neighbours_are_checked_too(device):
 
 
 def test_reports_are_distributed_as_the_mechanism_says(study):
-    """The mean of 1,200 devices' label reports lies within 5 standard errors (false alarms below 1e-6)."""
+    """The mean of 400 devices' label reports lies within 5 standard errors (false alarms below 1e-6)."""
     bits = SeededBits(0)
     count = 0
-    for _ in range(1200):
+    for _ in range(400):
         device = Participant(Ledger(":memory:"), bits)
         device.agree(study)
         count += device.answer(study, 1, ANSWERS).symbols()["label"] == 1
     keep = study.release.question("label").mechanism.keep
-    assert abs(count / 1200 - keep) < 5 * np.sqrt(keep * (1 - keep) / 1200)
+    assert abs(count / 400 - keep) < 5 * np.sqrt(keep * (1 - keep) / 400)
 
 
 def test_raw_answers_do_not_show_in_their_own_text():
@@ -214,3 +240,35 @@ def test_a_directory_must_be_the_one_that_the_study_binds(device):
 
 def test_answers_outside_their_range_are_named(study):
     assert PrivateAnswers([-1.0, 10.0, 25, 1.0, 2.0, 3.0]).outside(study) == [(0, 0.0), (2, 10.0)]
+
+
+class Erasing:
+    """A collector that erases, or that does not."""
+
+    def __init__(self, works=True):
+        self.works, self.tokens = works, []
+
+    def withdraw(self, token):
+        self.tokens.append(token)
+        if not self.works:
+            raise NotDelivered("No.")
+
+
+def test_who_withdrew_makes_no_report_any_more(device, study):
+    device.agree(study)
+    device.answer(study, 17, ANSWERS)
+    collector = Erasing()
+    assert device.withdraw(study, collector, "token").refunded == 2.0
+    assert collector.tokens == ["token"]
+    with pytest.raises(Refusal, match="You withdrew from this study"):
+        device.answer(study, 17, ANSWERS)
+    assert device.ledger.entries() == []
+
+
+def test_a_withdrawal_that_the_collector_did_not_hear_of_is_none(device, study):
+    device.agree(study)
+    reply = device.answer(study, 17, ANSWERS)
+    with pytest.raises(NotDelivered):
+        device.withdraw(study, Erasing(works=False), "token")
+    assert device.answer(study, 17, ANSWERS) == reply
+    assert device.ledger.spent == 2.0

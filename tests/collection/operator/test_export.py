@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from simulated_studies import asked
+from simulated_studies import asked, make_study, simulated
 
 from privet.collection.operator import export
-from privet.collection.operator.export import read_answers, write_answers
+from privet.collection.operator.export import read_answers, read_erasures, write_answers
 from privet.collection.study import Study
 from privet.data import Schema, social_graph
 from privet.errors import InvalidData, PrivetError
@@ -219,3 +219,17 @@ def test_exporting_needs_no_torch() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"
+
+
+def test_a_file_without_its_number_of_erasures_is_refused(tmp_path):
+    study = make_study()
+    write_answers(tmp_path / "reports.parquet", study, simulated(study, 0), erasures=12)
+    assert read_erasures(tmp_path / "reports.parquet") == 12
+    table = pq.read_table(tmp_path / "reports.parquet")
+    metadata = {name: value for name, value in table.schema.metadata.items() if name != b"privet.erasures"}
+    pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "other.parquet")
+    with pytest.raises(InvalidData, match="without its number of erasures"):
+        read_erasures(tmp_path / "other.parquet")
+    (tmp_path / "text.parquet").write_text("no Parquet")
+    with pytest.raises(InvalidData, match="readable Parquet"):
+        read_erasures(tmp_path / "text.parquet")

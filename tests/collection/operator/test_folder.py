@@ -26,10 +26,10 @@ def test_secrets_are_readable_by_their_owner_only(folder):
 
 
 def test_secrets_do_not_show(folder):
-    assert folder.operator_key not in repr(folder)
-    assert folder.signing_key.hex() not in repr(folder)
-    assert repr(folder.signing_key) not in repr(folder)
-    assert repr(folder.signing_key) not in repr(folder.tokens)
+    for shown in (repr(folder), repr(folder.keys), repr(folder.tokens), repr(folder.access())):
+        assert folder.keys.operator[0] not in shown
+        assert folder.keys.signing[0].hex() not in shown
+        assert repr(folder.keys.signing[0]) not in shown
 
 
 def test_an_existing_directory_is_left_alone(folder, study):

@@ -1,5 +1,7 @@
 """Rows: one for each node for ever, whoever writes at the same time."""
 
+import contextlib
+import sqlite3
 import threading
 
 import pytest
@@ -20,6 +22,17 @@ def test_new_repeated_and_different(store):
     assert [store.get(node) for node in (1, 2, 3, 4, 5)] == [b"a", b"b", b"c", b"d", None]
     assert (store.count(), store.conflicts()) == (4, 2)
     assert sum(count for _, count in store.timeline()) == 4
+
+
+def test_attempts_are_counted_and_nothing_of_them_is_kept(tmp_path, study):
+    store = Store.open(tmp_path / "reports.sqlite", study)
+    store.insert([3], [b"\0"])
+    store.insert([3, 3], [b"\2", b"\1"])
+    store.insert([3], [b"\2"])
+    store.dispose()
+    with contextlib.closing(sqlite3.connect(tmp_path / "reports.sqlite")) as raw:
+        ((_, node, count, minute),) = raw.execute("SELECT * FROM conflicts").fetchall()
+    assert (node, count, minute % 60) == (3, 3, 0)
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 400), st.binary(max_size=2)), max_size=250), max_size=4))

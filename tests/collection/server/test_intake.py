@@ -1,10 +1,19 @@
 """What a request brings: tokens, the study's id and reports in both forms, or one sentence why it is refused."""
 
+import asyncio
 import base64
+import contextlib
 import json
+import socket
+from types import SimpleNamespace
 
 import pytest
+from simulated_studies import BATCH, make_study, simulated
 
+from privet.collection.device.client import Collector
+from privet.collection.device.participant import Reply
+from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.rehearsal import live_collector
 from privet.collection.server import intake
 
 
@@ -61,8 +70,48 @@ def test_a_batch_names_everybody_once(service):
     assert "once" in answer.json()["error"]
 
 
+def test_strangers_who_stall_with_batches_leave_room_for_reports(tmp_path):
+    """Eight batches that never end, of as many bytes as all bodies together may have, and then an ordinary report."""
+    folder = StudyFolder.create(tmp_path / "served", make_study())
+    answers = simulated(folder.study, 0, count=1)
+    (body,), node, size = folder.study.release.wire.pack(answers), int(answers.users[0]), (8 << 20) - 1
+    head = f"POST /reports/batch HTTP/1.1\r\nHost: x\r\nContent-Type: {BATCH}\r\nContent-Length: {size + 1}\r\n\r\n"
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(live_collector(folder))
+        address, stalled = ("127.0.0.1", int(url.rpartition(":")[2])), []
+        for _ in range(8):
+            stalled.append(stack.enter_context(socket.create_connection(address, 10)))
+            with contextlib.suppress(ConnectionError):
+                stalled[-1].sendall(head.encode() + b"\0" * size)
+        assert b" 503 " in stalled[-1].recv(1 << 12)  # the budget of batches is used up
+        reply = Reply(folder.study, body)
+        assert Collector(url, attempts=1).send(reply, folder.tokens.issue(node)) == "stored"
+
+
+def test_one_address_gets_half_of_the_room_for_batches(folder):
+    def sender(address, size):
+        class Stalled:
+            headers, state, client = {}, SimpleNamespace(), SimpleNamespace(host=address)
+
+            async def stream(self):
+                yield b"x" * size
+
+        return Stalled()
+
+    taken = intake.Intake(folder.tokens, 8 << 20)
+    requests = [sender("192.0.2.1", 8 << 20) for _ in range(3)] + [sender("192.0.2.2", 8 << 20)]
+    for request in requests[:2]:
+        asyncio.run(taken.body(request, 8 << 20, batch=True))
+    with pytest.raises(intake.Refused, match="busy"):
+        asyncio.run(taken.body(requests[2], 8 << 20, batch=True))
+    asyncio.run(taken.body(requests[3], 8 << 20, batch=True))
+    for request in requests:
+        taken.release(request)
+    assert not taken._held  # and no address is remembered
+
+
 def test_all_bodies_together_have_a_limit(service, monkeypatch):
-    monkeypatch.setattr(intake, "_HELD_BYTES", 40)
+    monkeypatch.setattr(intake, "_HELD_BYTES", 100)
     assert service.send(service.nodes[0]).status_code == 201
     assert service.batch(service.nodes[:5]).status_code == 503
     monkeypatch.undo()

@@ -1,5 +1,7 @@
-"""Connections that do not ask, or ask without end, are closed; a body that does not come is given up."""
+"""Connections that do not ask or read, or ask without end, are closed; a body that does not come is given up."""
 
+import contextlib
+import hashlib
 import socket
 import threading
 import time
@@ -21,7 +23,7 @@ def served(folder, monkeypatch, tmp_path):
     monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.4)
     monkeypatch.setattr(requests, "_BODY_SECONDS", 0.6)
     store = Store.open(tmp_path / "served.sqlite", folder.study)
-    app = create_app(store, folder.tokens, folder.operator_key, Limits(rate=0.0))
+    app = create_app(store, folder.tokens, folder.keys.operator[0], Limits(rate=0.0))
     port = free_port()
     config = uvicorn.Config(app, port=port, log_level="error", http=ImpatientProtocol, timeout_keep_alive=5)
     server = uvicorn.Server(config)
@@ -66,6 +68,28 @@ def test_a_head_without_end_is_closed(served, monkeypatch):
     received, closed = answer(served, b"GET /study HTTP/1.1\r\n", *[line] * 200)
     assert closed
     assert b"200 OK" not in received
+
+
+def test_a_reader_who_stops_reading_is_cut_off(served, monkeypatch, folder, tmp_path):
+    monkeypatch.setattr(protocol, "READ_SECONDS", 0.5)
+    large = b"0,Name\n" * (1 << 20)
+    store = Store.open(tmp_path / "served.sqlite", folder.study)
+    store.publish(large)
+    store.dispose()
+    known = f"Authorization: Bearer {folder.tokens.issue(3)}\r\n"
+    request = f"GET /public/{hashlib.sha256(large).hexdigest()} HTTP/1.1\r\nHost: x\r\n{known}\r\n".encode()
+    with socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.settimeout(5)
+        slow.connect(("127.0.0.1", served))
+        slow.sendall(request)
+        time.sleep(1.5)
+        received, whole = 0, answer(served, request)[0]  # who reads gets all of it meanwhile
+        with contextlib.suppress(ConnectionResetError):
+            while data := slow.recv(1 << 20):
+                received += len(data)
+    assert received < len(large)
+    assert whole.endswith(large)
 
 
 def test_an_ordinary_request_is_answered_and_the_connection_kept(served):

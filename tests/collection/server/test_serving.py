@@ -1,9 +1,12 @@
 """The collector under uvicorn: silent about who asked, and stopped by a signal."""
 
 import signal
+import subprocess
+import sys
 import urllib.request
 
 from privet.collection.operator.rehearsal import free_port, start_collector
+from privet.collection.server.serving import successor_command
 
 
 def test_it_writes_no_access_log_names_no_software_and_stops_when_told(folder):
@@ -19,3 +22,12 @@ def test_it_writes_no_access_log_names_no_software_and_stops_when_told(folder):
     assert b"127.0.0.1" not in said
     assert said == b""
     assert server.returncode in (0, 143, -signal.SIGTERM)
+
+
+def test_torch_stays_out_of_the_collector_and_the_next_round_is_a_command(folder):
+    code = "import sys, privet.collection.server.serving; print('torch' in sys.modules, 'pyarrow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False False\n"
+    command = successor_command(folder, 7.0)
+    assert command[1:] == ["-m", "privet.cli", "study", "next", str(folder.path), "--days", "7.0"]
+    failed = subprocess.run(command, capture_output=True, text=True)
+    assert (failed.returncode, "one round only" in failed.stderr) == (2, True)

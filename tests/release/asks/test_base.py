@@ -9,8 +9,9 @@ import pytest
 from privet.errors import InvalidData
 from privet.privacy import Unit
 from privet.release import ASKS, Ask
-from privet.release.asks._base import ATTACHED, digest
+from privet.release.asks._base import ATTACHED
 from privet.release.asks.neighbours import Neighbours
+from privet.release.blobs import array_digest as digest
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from fractions import Fraction
 from math import exp
@@ -56,6 +57,31 @@ def test_sparse_rows_have_the_scores_of_dense_ones() -> None:
         dense = linear_scores(features.toarray(), weights, unit_length)
         np.testing.assert_allclose(linear_scores(features, weights, unit_length), dense)
         assert isinstance(linear_scores(features, weights, unit_length), np.ndarray)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "single precision", "other order"])
+@pytest.mark.parametrize("unit_length", [False, True])
+def test_scores_are_added_feature_by_feature(kind: str, unit_length: bool) -> None:
+    """Bit for bit what a plain loop finds, as another language writes it; BLAS adds in other orders."""
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((5_000, 40)) * 10.0 ** rng.integers(-12, 12, (5_000, 40))
+    rows[rng.random(rows.shape) < 0.3] = 0.0
+    rows = rows.astype(np.float32).astype(np.float64) if kind == "single precision" else rows
+    weights = rng.integers(-(1 << 20), 1 << 20, (41, 3)).astype(np.int32)
+    given = {
+        "dense": rows, "sparse": sp.csr_array(rows), "single precision": rows.astype(np.float32),
+        "other order": np.asfortranarray(rows),
+    }[kind]  # fmt: skip
+    found = linear_scores(given, weights, unit_length)
+    for row, scores in zip(rows[-50:], found[-50:], strict=True):
+        for column, score in enumerate(scores.tolist()):
+            total, squares = 0.0, 0.0
+            for value, weight in zip(row.tolist(), weights[:-1, column].tolist(), strict=True):
+                total += value * weight
+                squares += value * value
+            offset = float(weights[-1, column])
+            assert score == total + (math.sqrt(squares) * offset if unit_length else offset)
+    assert not np.array_equal(found[:, 0], rows @ weights[:-1, 0] + weights[-1, 0])  # the rows are able to tell
 
 
 def test_a_person_without_features_has_an_answer() -> None:

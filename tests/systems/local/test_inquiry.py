@@ -88,6 +88,7 @@ def only(graph: Graph, features: NDArray[Any], labels: NDArray[Any], lists: NDAr
     adjacency = sp.diags_array(mask(lists).astype(np.float32), format="csr") @ graph.adjacency
     adjacency = sp.csr_array(adjacency)
     adjacency.eliminate_zeros()
+    adjacency.sort_indices()
     spoiled = graph.replace(labels=np.where(mask(labels), graph.labels, others))
     object.__setattr__(spoiled, "adjacency", adjacency)  # neither lists without the other end nor NaN are let in
     object.__setattr__(spoiled, "features", hidden_rows(graph.features, mask(features)))

@@ -1,23 +1,48 @@
 /**
- * What one participant sends, as bytes (little-endian): coordinates int32 x m unless all are reported, symbols x m of
- * the mechanism's own width, the label's symbol, and the reported neighbours as int32 to the end.
+ * What one participant sends, as bytes (little-endian). First the parts of fixed length, question by question:
+ * coordinates int32 x m unless all are reported, symbols x m of the mechanism's own width; then a reported list as int32
+ * to the end. A member of the panel sends the answers as they are (showing.js).
  */
 
-/** Perturb the raw answers {features, label, neighbours, node}, each part once: features, label, neighbours. */
+import { friendCounts } from "./friends.js";
+import { clipped, resembles } from "./resemblance.js";
+import { packShown, unpackShown } from "./showing.js";
+
+export { fromHex, toHex } from "./hex.js";
+
+/** How each question is answered from the raw answers {features, label, neighbours}, and where its report is kept. */
+const ANSWERS = {
+  features: ({ mechanism }, study, raw, bits) => mechanism.perturb(raw.features, bits),
+  label: ({ mechanism }, study, raw, bits) => ({ label: mechanism.perturb(raw.label, bits) }),
+  neighbours: ({ mechanism }, study, raw, bits) => ({ neighbours: mechanism.perturb(raw.neighbours, raw.node, bits) }),
+  resemblance(question, study, raw, bits) {
+    const position = resembles(clipped(raw.features, study.domains), question, study.classes);
+    return { resemblance: question.mechanism.perturb([position, question.offers.length], bits) };
+  },
+  friends: (question, study, raw, bits) => ({ friends: counted(question, study, raw, bits) }),
+  "friends-again": (question, study, raw, bits) => ({ "friends-again": counted(question, study, raw, bits) }),
+};
+
+function counted(question, study, raw, bits) {
+  const { mechanism } = question;
+  return mechanism.perturb(friendCounts(raw.node, raw.neighbours, question, study.classes, mechanism.cap), bits);
+}
+
+/** Perturb the raw answers, each question once, in the order of the release. */
 export function perturb(study, raw, bits) {
-  const { coordinates, symbols } = study.features.perturb(raw.features, bits);
-  const label = study.labels ? study.labels.perturb(raw.label, bits) : null;
-  const neighbours = study.neighbours ? study.neighbours.perturb(raw.neighbours, raw.node, bits) : null;
-  return { coordinates, symbols, label, neighbours };
+  if (study.shows) return { features: raw.features, label: raw.label };
+  return Object.assign({}, ...study.asked.map((question) => ANSWERS[question.name](question, study, raw, bits)));
 }
 
 /** The body of a report. */
 export function pack(study, report) {
+  if (study.shows) return packShown(study, report);
   const parts = [];
-  if (report.coordinates !== null) parts.push(integers(report.coordinates, 4));
-  parts.push(integers(report.symbols, study.features.symbolBytes));
-  if (study.labels) parts.push(integers([report.label], study.labels.symbolBytes));
-  if (study.neighbours) parts.push(integers(report.neighbours, 4));
+  for (const { name, mechanism, width } of study.asked.filter(isFixed)) {
+    if (name === "features" && width < mechanism.dimension) parts.push(integers(report.coordinates, 4));
+    parts.push(integers(symbolsOf(report, name), mechanism.symbolBytes));
+  }
+  for (const { name } of study.asked.filter((question) => !isFixed(question))) parts.push(integers(report[name], 4));
   const body = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
   for (const part of parts) {
@@ -29,7 +54,7 @@ export function pack(study, report) {
 
 /** The report that a body stands for: what {@link pack} was given. */
 export function unpack(study, body) {
-  const { sampled, dimension, symbolBytes } = study.features;
+  if (study.shows) return unpackShown(study, body);
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   let offset = 0;
   const take = (count, bytes) => {
@@ -37,28 +62,37 @@ export function unpack(study, body) {
     offset += count * bytes;
     return values;
   };
-  const coordinates = sampled < dimension ? take(sampled, 4) : null;
-  const symbols = take(sampled, symbolBytes);
-  const label = study.labels ? take(1, study.labels.symbolBytes)[0] : null;
-  const neighbours = study.neighbours ? take((body.length - offset) / 4, 4) : null;
-  return { coordinates, symbols, label, neighbours };
+  const report = {};
+  for (const { name, mechanism, width } of study.asked.filter(isFixed)) {
+    if (name === "features") report.coordinates = width < mechanism.dimension ? take(width, 4) : null;
+    const symbols = take(width, mechanism.symbolBytes);
+    if (name === "features") report.symbols = symbols;
+    else report[name] = isSingle(name) ? symbols[0] : symbols;
+  }
+  for (const { name } of study.asked.filter((question) => !isFixed(question))) {
+    report[name] = take((body.length - offset) / 4, 4);
+  }
+  return report;
 }
 
 /** The JSON form of a report: one entry for each question, as the collector reads it. */
-export function toJson(study, { coordinates, symbols, label, neighbours }) {
-  const named = coordinates === null ? { symbols } : { coordinates, symbols };
-  const document = { features: study.features.dimension === 1 ? symbols[0] : named };
-  if (label !== null) document.label = label;
-  if (neighbours !== null) document.neighbours = neighbours;
-  return document;
+export function toJson(study, report) {
+  if (study.shows) return { features: report.features, label: report.label };
+  const entries = study.asked.map(({ name, mechanism }) => {
+    if (name !== "features") return [name, isSingle(name) || name === "neighbours" ? report[name] : { symbols: report[name] }];
+    const { coordinates, symbols } = report;
+    if (mechanism.dimension === 1) return [name, symbols[0]];
+    return [name, coordinates === null ? { symbols } : { coordinates, symbols }];
+  });
+  return Object.fromEntries(entries);
 }
 
-export function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
+const isFixed = ({ width }) => width !== null;
+const isSingle = (name) => name === "label" || name === "resemblance";
 
-export function fromHex(text) {
-  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+function symbolsOf(report, name) {
+  if (name === "features") return report.symbols;
+  return isSingle(name) ? [report[name]] : report[name];
 }
 
 function integers(values, bytes) {

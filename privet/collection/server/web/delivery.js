@@ -1,76 +1,64 @@
-/** Sends a stored report, and tries again while the server is away: every repetition is the same bytes. */
+/** Sends a stored report, or withdraws it; every repetition is the same request. */
 
 import { fromHex } from "./answers.js";
+import { patiently, Trouble } from "./patience.js";
 import { Refusal } from "./refusal.js";
+import { retold, text } from "./texts.js";
+import { checkWithdrawn } from "./withdrawal.js";
 
 const TRY_AGAIN = [429, 500, 502, 503, 504];
 const PATIENCE = 30_000;
-const LONGEST_PAUSE = 60;
 const HEADLINES = {
-  401: "Your enrolment token was not accepted",
-  403: "The study does not take reports now",
-  409: "Another report is stored for you already",
+  401: "delivery.token",
+  403: "delivery.closed",
+  409: "delivery.another",
+  410: "delivery.withdrawn",
 };
 
-/** "stored" or "repeated"; `onTrouble(sentence, seconds)` hears of every failed try, `nudge` ends a pause early. */
-export async function deliver(study, token, body, onTrouble, nudge) {
+/** "stored" or "repeated"; see `patiently` for `onTrouble` and `nudge`. */
+export function deliver(study, token, body, onTrouble, nudge) {
   const request = new Uint8Array(32 + body.length);
   request.set(fromHex(study.id));
   request.set(body, 32);
-  for (let attempt = 0; ; attempt += 1) {
-    const answer = await post(request, token);
-    const expected = { 201: "stored", 200: "repeated" }[answer.status];
-    if (expected !== undefined && answer.outcome === expected) return expected;
-    if (answer.status !== 0 && !TRY_AGAIN.includes(answer.status)) {
-      const headline = HEADLINES[answer.status] ?? "The collector refused the report";
-      throw new Refusal(headline, answer.sentence, false, { status: answer.status });
-    }
-    const seconds = answer.wait ?? Math.min(LONGEST_PAUSE, 2 ** attempt);
-    onTrouble(answer.sentence, seconds);
-    // Jitter, so that browsers that lost a server together do not come back together.
-    await pause(seconds * (1 + Math.random() / 4), nudge);
-  }
+  const expected = { 201: "stored", 200: "repeated" };
+  const attempt = async () => {
+    checkWithdrawn(study); // the owner may withdraw in another tab between two tries
+    return ask("POST", token, request, expected);
+  };
+  return patiently(attempt, onTrouble, nudge);
 }
 
-async function post(request, token) {
+/** Erase everything that this person sent, in all rounds of the study: "erased". */
+export function withdraw(token) {
+  return ask("DELETE", token, undefined, { 200: "erased" });
+}
+
+async function ask(method, token, body, expected) {
+  const { status, outcome, sentence, wait } = await request(method, token, body);
+  if (expected[status] !== undefined && outcome === expected[status]) return outcome;
+  if (status === 0 || TRY_AGAIN.includes(status)) throw new Trouble(sentence, wait);
+  throw new Refusal(text(HEADLINES[status] ?? "delivery.refused"), sentence, false, { status });
+}
+
+async function request(method, token, body) {
+  const headers = { Authorization: `Bearer ${token}` };
+  if (body !== undefined) headers["Content-Type"] = "application/vnd.privet.report";
+  const options = { credentials: "omit", cache: "no-store", redirect: "error", signal: AbortSignal.timeout(PATIENCE) };
   let response;
   try {
-    response = await fetch("/reports", {
-      method: "POST",
-      headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/vnd.privet.report" },
-      body: request,
-      credentials: "omit",
-      cache: "no-store",
-      redirect: "error",
-      signal: AbortSignal.timeout(PATIENCE),
-    });
+    response = await fetch("/reports", { method, headers, body, ...options });
   } catch {
-    const offline = navigator.onLine === false;
-    return { status: 0, sentence: offline ? "You are offline." : "The collector cannot be reached." };
+    return { status: 0, sentence: text("delivery.away") };
   }
-  let sentence = `The collector answered with status ${response.status}.`;
+  let sentence = text("delivery.status", { status: String(response.status) });
   let outcome;
   try {
     const document = await response.json();
-    if (typeof document.error === "string") sentence = document.error;
+    if (typeof document.error === "string") sentence = retold(document.error) ?? document.error;
     outcome = document.status;
   } catch {
     // the status says enough
   }
   const wait = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
   return { status: response.status, outcome, sentence, wait: wait >= 0 ? Math.min(wait, 600) : undefined };
-}
-
-function pause(seconds, nudge) {
-  return new Promise((resolve) => {
-    const wake = () => {
-      clearTimeout(timer);
-      nudge.removeEventListener("nudge", wake);
-      window.removeEventListener("online", wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, 1000 * seconds);
-    nudge.addEventListener("nudge", wake);
-    window.addEventListener("online", wake);
-  });
 }

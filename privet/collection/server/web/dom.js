@@ -15,6 +15,11 @@ export function graphic(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/** Words of the people who run the study, in whatever language they wrote them: never translated. */
+export function theirs(words) {
+  return element("bdi", { lang: "", translate: "no" }, words);
+}
+
 /** Show one of several sections and move the focus to its heading. */
 export function show(section, focus = true) {
   section.hidden = false;

@@ -1,21 +1,23 @@
 /** Small figures in inline SVG; each has a text beside it that says the same. */
 
 import { graphic } from "./dom.js";
+import { percents, tidy } from "./numbers.js";
+import { text } from "./texts.js";
 
 /** Two bars: how sure somebody is before (50 %) and at most afterwards. */
 export function guessBars(sure) {
   const bar = (y, name, value, kind) => [
     graphic("text", { x: 0, y: y + 14, class: "name" }, name),
-    graphic("rect", { x: 62, y, width: 200, height: 20, rx: 5, class: "track" }),
-    graphic("rect", { x: 62, y, width: 2 * value, height: 20, rx: 5, class: kind }),
-    graphic("text", { x: 270, y: y + 14.5, class: "value" }, `${value}\u00a0%`),
+    graphic("rect", { x: 66, y, width: 150, height: 20, rx: 5, class: "track" }),
+    graphic("rect", { x: 66, y, width: 1.5 * value, height: 20, rx: 5, class: kind }),
+    graphic("text", { x: 224, y: y + 14.5, class: "value" }, percents(value)),
   ];
-  const label = `Before: 50 percent sure. After: at most ${sure} percent.`;
+  const label = text("figure.guess", { half: percents(50), sure: percents(sure) });
   return graphic(
     "svg",
-    { viewBox: "0 0 322 54", role: "img", "aria-label": label, class: "guess-figure" },
-    ...bar(2, "Before", 50, "before"),
-    ...bar(30, "After", sure, "after"),
+    { viewBox: "0 0 276 54", role: "img", "aria-label": label, class: "guess-figure" },
+    ...bar(2, text("figure.before"), 50, "before"),
+    ...bar(30, text("figure.after"), sure, "after"),
   );
 }
 
@@ -25,7 +27,7 @@ export function budgetBar(spent, planned, limit) {
   const width = (value) => (600 * value) / whole;
   const end = width(limit);
   const over = spent + planned > limit;
-  const label = `Spent ${spent.toPrecision(3)}, this study ${planned.toPrecision(3)}, limit ${limit}.`;
+  const label = text("figure.budget", { spent: tidy(spent, 3), planned: tidy(planned, 3), limit: tidy(limit) });
   const clip = "budget-clip";
   return graphic(
     "svg",

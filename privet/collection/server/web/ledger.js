@@ -5,10 +5,12 @@
  * a crash, a reload or a second tab finds the same bytes. Raw answers are never stored.
  */
 
-import { fromHex, toHex } from "./answers.js";
-import { tidy } from "./numbers.js";
+import { checkInstead, jointCost } from "./chain.js";
+import { fromHex, toHex } from "./hex.js";
+import { nextUp, sumUp, tidy } from "./numbers.js";
 import { fraction } from "./odds.js";
 import { Refusal } from "./refusal.js";
+import { checkWithdrawn } from "./withdrawal.js";
 
 const KEY = "privet-ledger-1";
 export const DEFAULT_LIMIT = 4;
@@ -49,13 +51,14 @@ export function remainder(limit, ...costs) {
   return Math.max(0, Math.round(left * 1e9) / 1e9);
 }
 
+/** A double as a whole number of 2^-1100, exactly: every double is a multiple of 2^-1074. */
+function exact(value) {
+  const { numerator, denominator } = fraction(value);
+  return (numerator << 1100n) / denominator;
+}
+
 /** Whether another cost would exceed the owner's limit, by exact arithmetic. */
 export function exceeds(ledger, cost) {
-  const shift = 1100n; // every double is a multiple of 2^-1074
-  const exact = (value) => {
-    const { numerator, denominator } = fraction(value);
-    return (numerator << shift) / denominator;
-  };
   const all = [...ledger.reports.map((report) => report.cost), cost];
   return all.map(exact).reduce((sum, value) => sum + value, 0n) > exact(ledger.limit);
 }
@@ -73,16 +76,44 @@ export function findReport(study, node) {
   return { ...found, body: fromHex(found.body) };
 }
 
+/**
+ * What answering a prepared round costs this owner: `total` is the price of all answers to the study's rounds together,
+ * and `cost` what is left of it after what was charged for earlier ones. A member of the panel pays nothing, because
+ * nothing is protected.
+ */
+export function price(study, node, ledger = readLedger()) {
+  const before = ledger.reports.filter((report) => chainOf(report) === study.rounds[0].id && report.study !== study.id);
+  const isRound = ({ study: id }) => study.rounds.some((round) => round.id === id);
+  if (!before.every(isRound)) throw Refusal.of("branch");
+  const other = before.find((report) => report.node !== node);
+  if (other !== undefined) throw otherNode(other.node, node);
+  if (study.shows) return { total: 0, cost: 0 };
+  const answered = before.filter(({ shows }) => !shows).map(({ study: id }) => study.rounds.find((round) => round.id === id));
+  const questions = answered.flatMap((round) => round.asked);
+  checkInstead(questions, study.asked);
+  const total = jointCost([...questions, ...study.asked]);
+  return { total, cost: rest(total, before.map(({ cost }) => cost)) };
+}
+
+/** Everything that was ever shown as it is, oldest first: no budget counts it. */
+export function disclosures(ledger) {
+  return ledger.reports.filter(({ shows }) => shows === true);
+}
+
 /** The stored report, or a new one of `make()`, which is stored with its cost before anyone else sees it. */
 export function reserve(study, node, make) {
   return alone(() => {
     const known = findReport(study, node);
     if (known !== null) return known;
+    checkWithdrawn(study);
     const ledger = readLedger();
-    if (exceeds(ledger, study.cost)) throw overLimit(ledger, study.cost);
-    const entry = { study: study.id, node, title: study.manifest.title, cost: study.cost };
-    const report = { ...entry, body: toHex(make()), made: new Date().toISOString(), tried: null, sent: null };
+    const { cost } = price(study, node, ledger);
+    if (exceeds(ledger, cost)) throw overLimit(ledger, cost);
+    const entry = { study: study.id, chain: study.rounds[0].id, node, title: study.manifest.title, cost };
+    const times = { made: new Date().toISOString(), tried: null, sent: null };
+    const report = { ...entry, shows: study.shows, body: toHex(make()), ...times };
     write({ ...ledger, reports: [...ledger.reports, report] });
+    navigator.storage?.persist?.().catch(() => {}); // a browser short of space should not forget what was spent
     return findReport(study, node);
   });
 }
@@ -104,9 +135,12 @@ export function refund(study, node, reason) {
     const ledger = readLedger();
     const found = ledger.reports.find((report) => report.study === study.id && report.node === node);
     if (found === undefined || found.tried !== null) return null;
-    const { title, cost } = found;
-    const entry = { study: study.id, title, cost, reason, at: new Date().toISOString() };
-    const reports = ledger.reports.filter((report) => report !== found);
+    const others = ledger.reports.filter((report) => report !== found);
+    // Answers to other rounds were charged less because of this one: they take over its cost.
+    const heir = others.findLast((report) => chainOf(report) === chainOf(found) && !report.shows);
+    const reports = others.map((report) => (report === heir ? { ...report, cost: sumUp([report.cost, found.cost]) } : report));
+    const cost = heir === undefined ? found.cost : 0;
+    const entry = { study: study.id, title: found.title, cost, reason, at: new Date().toISOString() };
     write({ ...ledger, reports, refunds: [...ledger.refunds, entry] });
     return entry;
   });
@@ -130,6 +164,17 @@ export function overLimit(ledger, cost) {
     `Taking part costs ${tidy(cost)}, and ${tidy(left)} is left of your own limit of ${tidy(ledger.limit)}. ` +
     "No report is made. You can raise the limit under “Your privacy budget” if you want to.";
   return new Refusal("This study would exceed your limit", text);
+}
+
+/** The first round of the study that a report answers. */
+const chainOf = ({ chain, study }) => chain ?? study;
+
+/** What is left of a price after what was charged, rounded up; never below 0. */
+function rest(whole, charged) {
+  const left = charged.map(exact).reduce((sum, value) => sum - value, exact(whole));
+  if (left <= 0n) return 0;
+  const guess = Math.max(Number(left >> 1000n) / 2 ** 100, 2 ** -100);
+  return exact(guess) >= left ? guess : nextUp(guess);
 }
 
 function otherNode(before, now) {

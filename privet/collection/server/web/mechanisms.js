@@ -250,6 +250,12 @@ export class OfferedResponse {
     return firstCode(options) + answer([position], [options], [weights], bits)[0];
   }
 
+  /** The probability of the true option and of each other one. */
+  chances(options) {
+    const { high, low, total } = odds(this.share, 1, options - 1);
+    return [high / total, low / total];
+  }
+
   /** The reported position and the number of options that a symbol tells. */
   decode(symbol) {
     let options = 2;

@@ -1,15 +1,17 @@
-/** Numbers for people. Bounds are rounded up: never less than what an observer can do. */
+/** Numbers for people, as their language writes them. Bounds are rounded up: never less than what an observer can do. */
+
+import { locale, text } from "./texts.js";
 
 /** A number without the noise of floating point. */
 export function tidy(value, digits = 6) {
-  return String(Number(value.toPrecision(digits)));
+  return value.toLocaleString(locale(), { maximumSignificantDigits: digits, useGrouping: false });
 }
 
 /** A figure after the words "at most", with four digits and rounded up, as privet/privacy/rounding.py writes it. */
 export function atMost(figure) {
   if (figure === 0) return "0";
   const unit = 10 ** (Math.floor(Math.log10(figure)) - 3);
-  return String(Number((Math.ceil(figure / unit - 1e-9) * unit).toPrecision(4)));
+  return tidy(Math.ceil(figure / unit - 1e-9) * unit, 4);
 }
 
 /** exp(epsilon) with three digits, rounded up. */
@@ -18,7 +20,7 @@ export function oddsFactor(epsilon) {
   if (!Number.isFinite(factor)) return `e^${tidy(epsilon)}`;
   const unit = 10 ** (Math.floor(Math.log10(factor)) - 2);
   const rounded = Number((Math.ceil(factor / unit - 1e-9) * unit).toPrecision(6));
-  return rounded.toLocaleString("en", { maximumFractionDigits: 4 });
+  return rounded.toLocaleString(locale(), { maximumFractionDigits: 4 });
 }
 
 /** How sure somebody can become who was undecided (1 : 1) before, in percent, rounded up. */
@@ -28,12 +30,19 @@ export function certainty(epsilon) {
   return Math.min(100, Math.ceil(100 * scale * chance - 1e-9) / scale);
 }
 
+/** A number of percents as it is. */
+export function percents(value) {
+  return (value / 100).toLocaleString(locale(), { style: "percent", maximumFractionDigits: 2 });
+}
+
 /** A probability in percent. */
 export function percent(chance) {
   const value = 100 * chance;
-  if (value > 0 && value < 0.01) return "less than 0.01\u00a0%";
-  if (value > 99.99 && value < 100) return "more than 99.99\u00a0%";
-  return `${value.toFixed(value < 1 || value > 99 ? 2 : value < 10 ? 1 : 0)}\u00a0%`;
+  if (value > 0 && value < 0.01) return text("number.less", { share: percents(0.01) });
+  if (value > 99.99 && value < 100) return text("number.more", { share: percents(99.99) });
+  const digits = value < 1 || value > 99 ? 2 : value < 10 ? 1 : 0;
+  const fixed = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return chance.toLocaleString(locale(), { style: "percent", ...fixed });
 }
 
 /** The sum of numbers of at least 0, rounded up where it is not exact: a cost is never understated. */
@@ -46,7 +55,8 @@ export function sumUp(values) {
   }, 0);
 }
 
-function nextUp(positive) {
+/** The smallest double above a positive one. */
+export function nextUp(positive) {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, positive);
   view.setBigInt64(0, view.getBigInt64(0) + 1n);

@@ -1,34 +1,35 @@
-/** The study in plain words: what is sent, what it costs, and what it does not protect. */
+/** The study in plain words: what it costs, and what it does not protect. */
 
-import { Laplace, MultiBit, SampledResponse } from "./mechanisms.js";
-import { atMost, oddsFactor, percent, tidy } from "./numbers.js";
+import { aboutLists, jointCost } from "./chain.js";
+import { kindsOf } from "./kinds/index.js";
+import { atMost, certainty, oddsFactor, percents, tidy } from "./numbers.js";
+import { listed, text } from "./texts.js";
 
-/** The parts of a report: {name, sent, epsilon}. */
-export function parts(study) {
-  const features = { name: "Your answers", sent: describeFeatures(study.features), epsilon: study.features.epsilon };
-  const list = [features];
-  if (study.labels) {
-    const { high, total } = study.labels.odds;
-    const sent =
-      `Your true choice is sent with ${percent(high / total)} probability. Otherwise it is replaced by another one, ` +
-      "drawn at random.";
-    list.push({ name: "Your class", sent, epsilon: study.labels.epsilon });
-  }
-  if (study.neighbours) {
-    const name = "Each of your connections";
-    const twice = study.neighbours.oneSided
-      ? " It counts twice: this page cannot check that everybody was given the same numbers, so the people you name " +
-        "might be asked to report you, too."
-      : "";
-    list.push({ name, sent: describeList(study.neighbours) + twice, epsilon: study.neighbours.chargedEpsilon });
-  }
-  return list;
+const WEAK = 3; // figures that look harmless need a plain word where they are not
+
+/** The three lines that everybody reads: [heading, sentence]. */
+export function inThreeLines(study) {
+  if (study.shows) return ["leaves", "cost"].map((key) => [text(`summary.${key}`), text(`panel.${key}`)]);
+  const [odds, sure] = [oddsFactor(study.total), percents(certainty(study.total))];
+  const verdict = (study.total > WEAK ? ` ${text("summary.weak")}` : "") + rounds(study);
+  const open = gaps(study).map(([key]) => key).filter((key) => ["took-part", "classes", "links", "when"].includes(key));
+  return [
+    [text("summary.leaves"), text("summary.leaves-text")],
+    [text("summary.cost"), text("summary.cost-text", { odds, sure, half: percents(50) }) + verdict],
+    [text("summary.open"), text("summary.open-text", { list: listed(open.map((key) => text(`summary.open.${key}`))) })],
+  ];
+}
+
+/** What this round adds to the price of earlier ones, where there are any. */
+function rounds(study) {
+  return study.total === study.cost ? "" : ` ${text("summary.rounds", { cost: tidy(study.cost) })}`;
 }
 
 /** One sentence about the whole report. */
 export function inOneSentence(study) {
-  const about = study.neighbours ? "your answers and any one of your connections" : "your answers, all together,";
-  return `Whoever sees your report can multiply their odds about ${about} by at most ${oddsFactor(study.cost)}.`;
+  if (study.shows) return text("panel.warning");
+  const key = aboutLists(study.asked).length > 0 ? "cost.sentence-connections" : "cost.sentence";
+  return text(key, { odds: oddsFactor(study.total) }) + rounds(study);
 }
 
 /**
@@ -36,80 +37,29 @@ export function inOneSentence(study) {
  * terminal, the privacy statement and the operator's page show, too.
  */
 export function unprotected(study) {
-  const { features, labels, neighbours, classes } = study;
-  const list = ["that the user took part"];
-  if (features instanceof SampledResponse) list.push("which features were sampled");
-  if (labels === null && classes > 0) {
-    list.push("the classes of training and validation nodes, which the operator knows");
-  }
-  if (neighbours === null) list.push("who is linked with whom, which the operator knows");
-  list.push("roughly when the report was sent: the collector keeps the minute of its arrival");
-  list.push("what is true of people in general: a model of this study classifies people who did not answer, too");
-  if (neighbours !== null) {
-    const price = atMost(2 * neighbours.epsilon);
-    list.push(`one relationship costs an epsilon of ${price}; k relationships of one person at once cost k times as much`);
-  }
-  return list.map((text) => `${text[0].toUpperCase()}${text.slice(1)}.`);
+  return gaps(study).map(([key, values]) => text(`unprotected.${key}`, values));
 }
 
-/** A raw answer in words. */
-export function rawInWords(value, domain) {
-  if (domain.kind === "categories") return String(value);
-  const clipped = Math.min(Math.max(value, domain.low), domain.high);
-  return clipped === value ? String(value) : `${value}, counts as ${clipped}`;
-}
-
-/** A reported symbol in words. */
-export function symbolInWords(mechanism, symbol, domain) {
-  if (mechanism instanceof MultiBit) return symbol > 0 ? "+1, higher" : "−1, lower";
-  if (mechanism instanceof SampledResponse) return String(symbol);
-  const reading = tidy(mechanism.reading(symbol, domain), 4);
-  return `${reading.replace("-", "−")} (symbol\u00a0${String(symbol).replace("-", "−")})`;
-}
-
-function describeFeatures(mechanism) {
-  const { sampled, dimension } = mechanism;
-  const drawn =
-    sampled === dimension
-      ? ""
-      : `${sampled} of your ${dimension} answers ${sampled === 1 ? "is" : "are"} drawn at random; nothing is sent about the others. `;
-  return drawn + describeSymbol(mechanism, sampled === 1 ? "It" : "Each");
-}
-
-function describeSymbol(mechanism, subject) {
-  if (mechanism instanceof MultiBit) {
-    const { low, total } = mechanism.odds;
-    return (
-      `${subject} becomes a single bit, “higher” or “lower”. Even for an answer at the very end of its range the bit ` +
-      `is wrong with ${percent(low / total)} probability; in the middle it is a coin toss.`
-    );
-  }
-  if (mechanism instanceof SampledResponse) {
-    const chances = mechanism.weights.map(({ high, total }) => 1 - high / total);
-    const least = percent(chances.reduce((a, b) => Math.min(a, b)));
-    const most = percent(chances.reduce((a, b) => Math.max(a, b)));
-    const range = least === most ? least : `${least} to ${most}`;
-    return `${subject} is replaced by another choice, drawn at random, with ${range} probability.`;
-  }
-  if (mechanism instanceof Laplace) {
-    const half = percent((Math.LN2 * mechanism.scale) / mechanism.steps);
-    return `Random noise is added. In half of all cases it moves the answer by more than ${half} of its range.`;
-  }
-  const { high, total } = mechanism.odds;
-  const near = (mechanism.window * high) / total;
-  return (
-    `A value near yours (within ${percent(mechanism.window / mechanism.steps / 2)} of the range) is sent with ` +
-    `${percent(near)} probability. Otherwise your answer is replaced by any other value.`
-  );
-}
-
-function describeList(mechanism) {
-  const flip = mechanism.odds.low / mechanism.odds.total;
-  const invented = Math.round(flip * (mechanism.nodes - 1));
-  const about = mechanism.oneSided ? "every participant with a larger number than yours" : "every other participant";
-  return (
-    `For ${about} the report says whether you are connected, and each of these statements is false with ` +
-    `${percent(flip)} probability. Among all ${mechanism.nodes.toLocaleString("en")} participants that invents about ` +
-    `${invented.toLocaleString("en")} connections.`
-  );
+function gaps(study) {
+  const own = kindsOf(study).flatMap((kind) => kind.unprotected(study)).map((gap) => [gap].flat());
+  const { schema, plan, panel, inputs, directory } = study.manifest;
+  const lists = aboutLists(study.asked);
+  const knowsClasses = study.classes > 0 && study.labels === null && (plan === null || inputs.labels !== null);
+  const isPublished = (plan?.settings.epsilon_edges ?? null) !== null && inputs.labels === null;
+  const isOpen = [
+    [panel !== null, "shown"],
+    [directory !== null, "listed"],
+    [isPublished, "published"],
+    [plan !== null, "who"],
+    [knowsClasses, "classes"],
+    [!schema.private_edges, "links"],
+  ];
+  return [
+    ["took-part"],
+    ...own,
+    ...isOpen.filter(([holds]) => holds).map(([, key]) => [key]),
+    ["when"],
+    ["general"],
+    ...(lists.length > 0 && !study.shows ? [["relationship", { price: atMost(jointCost(lists)) }]] : []),
+  ];
 }

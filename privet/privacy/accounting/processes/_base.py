@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.calibration import least_noise
+from privet.privacy.accounting.program import program_epsilon
 from privet.privacy.accounting.units import paper_sigma
 from privet.privacy.guarantee import check_epsilon
 
@@ -143,7 +144,9 @@ def is_count(value: object) -> bool:
 # An accountant may take seconds, and a table asks for the same figure often.
 @lru_cache(maxsize=256)
 def _priced(process: Process, sigma: float, delta: float, noise: Noise) -> float:
-    return process._epsilon(sigma, delta, noise)
+    if noise == "sml":  # reproduced in double precision, and never relied on
+        return process._epsilon(sigma, delta, noise)
+    return program_epsilon(lambda left: process._epsilon(sigma, left, noise), delta)
 
 
 @lru_cache(maxsize=64)

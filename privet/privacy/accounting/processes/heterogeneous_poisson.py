@@ -20,8 +20,8 @@ from privet.privacy.accounting import sml
 from privet.privacy.accounting.degrees import over_degrees
 from privet.privacy.accounting.losses import compose_steps
 from privet.privacy.accounting.processes._base import DEGREES_ARE_PUBLIC, NODE_ALONE, Comparison, Noise, Process
+from privet.privacy.accounting.program import program_epsilon
 from privet.privacy.accounting.steps import Step, bracket_step, revealed_step, sml_step
-from privet.privacy.accounting.units import paper_sigma
 from privet.privacy.guarantee import ADJACENCY, Unit
 
 __all__ = ["HeterogeneousPoisson"]
@@ -73,10 +73,12 @@ class HeterogeneousPoisson(Process):
 
     def comparisons(self, noise_multiplier: float, delta: float, noise: Noise = "gaussian") -> tuple[Comparison, ...]:
         """Return the worst out-degree, and epsilon if the number of sub-graphs were revealed too (sound, larger)."""
-        value, degree = _worst_degree(self, *self._checked(noise_multiplier, delta, noise))
-        revealed = value  # the bound for SML noise reveals k in any case
+        sigma, delta, noise = self._checked(noise_multiplier, delta, noise)
+        _, degree = _worst_degree(self, sigma, delta, noise)
+        revealed = self.epsilon(noise_multiplier, delta, noise)  # the bound for SML noise reveals k in any case
         if noise == "gaussian":
-            revealed = max(value, self._over_degrees(revealed_step, paper_sigma(noise_multiplier), delta, 12)[0])
+            looser = program_epsilon(lambda left: self._over_degrees(revealed_step, sigma, left, 12)[0], delta)
+            revealed = max(revealed, looser)
         return (
             Comparison("k_revealed_epsilon", "epsilon if the count of sub-graphs were revealed", revealed),
             Comparison("worst_out_degree", "worst out-degree", degree),

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import json
 import socket
 import stat
 import subprocess
@@ -31,7 +32,6 @@ def made(tmp_path):
         (["--epsilon-edges", 3], "edges are private"),
         (["--opens", "tomorrow"], "2026-03-01T12:00:00Z"),
         (["--schema", "no-such-file"], "no-such-file"),
-        (["--store", "mysql://x"], "postgresql://"),
     ],
 )
 def test_a_bad_declaration_leaves_nothing(tmp_path, arguments, expected):
@@ -142,3 +142,31 @@ def test_a_directory_is_bound_into_the_manifest(tmp_path):
     assert StudyFolder.open(tmp_path / "study").study.directory == hashlib.sha256(people.encode()).hexdigest()
     error = privet("study", "new", tmp_path / "other", *options, "--nodes", 19, home=tmp_path, status=2)
     assert "one of 19 participants" in error
+
+
+def test_a_study_of_one_round_needs_no_torch(tmp_path):
+    """An operator who installed the extra 'collection' alone declares, runs and looks after a study."""
+    folder = tmp_path / "study"
+    commands = [
+        ["new", folder, *declaration(tmp_path)],
+        ["links", folder, "--url", "https://study.example.org", "--out", tmp_path / "links.csv"],
+        ["status", folder],
+        ["forget", folder, 3],
+        ["rotate", folder, "tokens"],
+        ["backup", folder, "--out", tmp_path / "study.backup"],
+        ["restore", tmp_path / "study.backup", tmp_path / "restored"],
+        ["export", folder, "--out", tmp_path / "reports.parquet"],
+        ["close", folder],
+        ["expire", folder, "--now"],
+    ]
+    program = (
+        "import json, sys\n"
+        "from typer.testing import CliRunner\n"
+        "sys.modules |= dict.fromkeys(['torch', 'torch_geometric', 'dp_accounting', 'pymetis', 'matplotlib'])\n"
+        "from privet.cli.app import app\n"
+        "for command in json.load(sys.stdin):\n"
+        "    found = CliRunner().invoke(app, ['study', *command])\n"
+        "    assert found.exit_code == 0, (command, found.output, found.exception)\n"
+    )
+    given = json.dumps([[str(part) for part in command] for command in commands])
+    subprocess.run([sys.executable, "-c", program], input=given, text=True, check=True, timeout=60)

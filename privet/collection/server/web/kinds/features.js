@@ -1,0 +1,139 @@
+/** The features: one control each, or a box for hundreds. */
+
+import { element } from "../dom.js";
+import { allowed, categoryName, field, problemOf, questionOf } from "../fields.js";
+import { pasted } from "../many.js";
+import { Laplace, MultiBit, SampledResponse } from "../mechanisms.js";
+import { percent, tidy } from "../numbers.js";
+import { counted, text } from "../texts.js";
+
+const MOST_CONTROLS = 40;
+const MOST_OPTIONS = 60;
+const MOST_NAMED = 4;
+const MOST_ROWS = 500;
+
+export const features = {
+  name: "features",
+  isAsked: (study) => study.features !== null,
+  control: featureControl,
+  cost: (study) => ({ name: names(study), sent: describe(study.features), epsilon: study.features.epsilon }),
+  rows,
+  unprotected: (study) => (study.features instanceof SampledResponse ? ["sampled"] : []),
+};
+
+/** The form's part; `peek()` gives the answers without a word about what is wrong, null as long as something is. */
+export function featureControl(study) {
+  return study.domains.length > MOST_CONTROLS ? pasted(study) : fields(study);
+}
+
+function names(study) {
+  const count = study.domains.length;
+  const shown = count > MOST_NAMED + 1 ? MOST_NAMED : count;
+  const items = Array.from({ length: shown }, (_, i) => element("li", {}, questionOf(study, i)));
+  if (shown < count) items.push(element("li", {}, counted("more", count - shown)));
+  return element("ul", { class: "names" }, ...items);
+}
+
+function fields(study) {
+  const made = study.domains.map((domain, i) => one(study, domain, i));
+  return {
+    node: element("div", { class: "fields" }, ...made.map(({ node }) => node)),
+    peek() {
+      const entered = made.map(({ control }) => control.value.trim());
+      return entered.some((value, i) => problemOf(value, study.domains[i]) !== null) ? null : entered.map(Number);
+    },
+    read: (problems) =>
+      made.map(({ control, complain }, i) => {
+        const entered = control.value.trim();
+        const sentence = problemOf(entered, study.domains[i]) && instruction(study.domains[i]);
+        complain(sentence);
+        if (sentence !== null) problems.push({ id: control.id, question: questionOf(study, i), sentence });
+        return Number(entered);
+      }),
+  };
+}
+
+const isShort = (domain) => domain.kind === "categories" && domain.count <= MOST_OPTIONS;
+const instruction = (domain) => (isShort(domain) ? text("answer.choose-of", { count: domain.count }) : allowed(domain));
+
+function one(study, domain, i) {
+  const [id, question] = [`feature-${i}`, questionOf(study, i)];
+  if (isShort(domain)) {
+    const codes = Array.from({ length: domain.count }, (_, code) => code);
+    const options = codes.map((code) => element("option", { value: code, lang: "" }, categoryName(domain, code)));
+    const control = element("select", {}, element("option", { value: "" }, text("answer.choose")), ...options);
+    return field(id, question, control, instruction(domain));
+  }
+  const step = domain.kind === "categories" ? "1" : "any";
+  const range = { type: "number", step, min: domain.low, max: domain.high, inputmode: "decimal", autocomplete: "off" };
+  const made = field(id, question, element("input", range), allowed(domain));
+  if (domain.kind === "interval" && !study.shows) made.control.addEventListener("input", () => noteClipping(made, domain));
+  return made;
+}
+
+/**
+ * A value outside its range is not an error: the device moves it to the nearest end, and says so while it is entered (later,
+ * the page would move under the pointer).
+ */
+function noteClipping({ control, node }, domain) {
+  const value = Number(control.value);
+  const end = value < domain.low ? domain.low : domain.high;
+  const outside = control.value !== "" && (value < domain.low || value > domain.high);
+  const hint = node.querySelector(".hint");
+  hint.textContent = outside ? text("answer.clipped", { end: tidy(end) }) : allowed(domain);
+  hint.classList.toggle("notable", outside);
+}
+
+function rows(study, raw, report) {
+  const chosen = report.coordinates ?? [...study.domains.keys()];
+  const made = chosen.slice(0, MOST_ROWS).map((feature, place) => {
+    const domain = study.domains[feature];
+    const sent = symbolInWords(study.features, report.symbols[place], domain);
+    return [questionOf(study, feature), raw && rawInWords(raw.features[feature], domain), sent];
+  });
+  if (chosen.length > MOST_ROWS) made.push([counted("more", chosen.length - MOST_ROWS), "…", "…"]);
+  const silent = study.domains.length - chosen.length;
+  if (silent > 0) made.push([counted("check.silent", silent), raw && text("check.stays"), text("check.nothing")]);
+  return made;
+}
+
+/** A raw answer in words. */
+export function rawInWords(value, domain) {
+  if (domain.kind === "categories") return categoryName(domain, value);
+  const clipped = Math.min(Math.max(value, domain.low), domain.high);
+  const answer = tidy(value, 15);
+  return clipped === value ? answer : text("check.clipped", { answer, end: tidy(clipped) });
+}
+
+function symbolInWords(mechanism, symbol, domain) {
+  if (mechanism instanceof MultiBit) return text(symbol > 0 ? "check.higher" : "check.lower");
+  if (mechanism instanceof SampledResponse) return categoryName(domain, symbol);
+  const minus = (written) => written.replace("-", "−");
+  const reading = minus(tidy(mechanism.reading(symbol, domain), 4));
+  return text("check.symbol", { reading, symbol: minus(String(symbol)) });
+}
+
+function describe(mechanism) {
+  const { sampled, dimension } = mechanism;
+  const drawn = sampled === dimension ? "" : `${counted("sent.drawn", sampled, { all: dimension })} `;
+  return drawn + describeSymbol(mechanism);
+}
+
+function describeSymbol(mechanism) {
+  if (mechanism instanceof MultiBit) {
+    const { low, total } = mechanism.odds;
+    return text("sent.bit", { wrong: percent(low / total) });
+  }
+  if (mechanism instanceof SampledResponse) {
+    const chances = mechanism.weights.map(({ high, total }) => 1 - high / total);
+    const least = percent(chances.reduce((a, b) => Math.min(a, b)));
+    const most = percent(chances.reduce((a, b) => Math.max(a, b)));
+    return least === most ? text("sent.category", { chance: least }) : text("sent.categories", { least, most });
+  }
+  if (mechanism instanceof Laplace) {
+    return text("sent.noise", { half: percent((Math.LN2 * mechanism.scale) / mechanism.steps) });
+  }
+  const { high, total } = mechanism.odds;
+  const within = percent(mechanism.window / mechanism.steps / 2);
+  return text("sent.near", { within, chance: percent((mechanism.window * high) / total) });
+}

@@ -1,0 +1,25 @@
+/**
+ * The kinds of questions that the page can ask, in the order in which it asks them. A kind is an object with
+ *
+ * - `name`: its key in the raw answers; of several kinds with one name, the first one's control is shown;
+ * - `isAsked(study)`;
+ * - `control(study, participant)`: the form's part, {node, read}; `read(problems)` returns the raw answer, and pushes
+ *   {id, question, sentence} for whatever is wrong with it. Every control has an id, so that drafts find it again;
+ * - `cost(study)`: {name, sent, epsilon} for the table of costs, in the question's own words;
+ * - `rows(study, raw, report)`: [question, answer, what is sent] for the check; `raw` is null once answers are gone;
+ * - `unprotected(study)`: keys of the catalogues (under "unprotected."), or [key, values], for what it leaves open.
+ */
+
+import { features } from "./features.js";
+import { friends, friendsAgain } from "./friends.js";
+import { label } from "./label.js";
+import { neighbours } from "./neighbours.js";
+import { PANEL } from "./panel.js";
+import { resemblance } from "./resemblance.js";
+
+const KINDS = [features, resemblance, label, friends, friendsAgain, neighbours];
+
+/** The kinds of questions of a study; a member of the panel answers none, and shows instead. */
+export function kindsOf(study) {
+  return study.shows ? PANEL : KINDS.filter((kind) => kind.isAsked(study));
+}

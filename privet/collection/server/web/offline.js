@@ -1,0 +1,30 @@
+/** Keeps the page's own files on this device, so that it opens without a connection (see worker.js). */
+
+import { byId } from "./dom.js";
+
+/**
+ * Install the service worker, and say on the page when a reload would need no connection. The worker needs the token,
+ * "" if there is none, for the public data that the page loaded before it was there.
+ */
+export async function keepForOffline(token) {
+  if (!("serviceWorker" in navigator)) return;
+  try {
+    const known = navigator.serviceWorker.controller !== null;
+    const registration = await navigator.serviceWorker.register("/sw.js", { scope: "/", updateViaCache: "none" });
+    if (known) registration.update().catch(() => {}); // without a connection there is no newer version to find
+    const { active } = await navigator.serviceWorker.ready;
+    const loaded = performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname);
+    await ask(active, { keep: loaded.filter((path) => path.startsWith("/public/")), token });
+    byId("offline").hidden = false;
+  } catch {
+    // without a worker the page needs a connection, as any page does
+  }
+}
+
+function ask(worker, question) {
+  const channel = new MessageChannel();
+  return new Promise((resolve) => {
+    channel.port1.onmessage = ({ data }) => resolve(data);
+    worker.postMessage(question, [channel.port2]);
+  });
+}

@@ -1,0 +1,34 @@
+/** A hash tree over rows that belong to people: anybody can check the own row; see privet/release/tree.py. */
+
+import { fromHex, toHex } from "./hex.js";
+
+/** Whether a row is row `number` of the table of `count` rows whose root a manifest writes as "tree:HEX". */
+export async function isRow(root, count, number, row, proof) {
+  if (!proof.every((sibling) => typeof sibling === "string" && /^[0-9a-f]{64}$/.test(sibling))) return false;
+  const siblings = proof.map(fromHex);
+  let node = await leaf(number, row);
+  let [place, width, used] = [number, count, 0];
+  while (width > 1) {
+    const other = place % 2 === 1 ? place - 1 : place + 1;
+    if (other < width) {
+      if (used === siblings.length) return false;
+      const pair = place % 2 === 1 ? [siblings[used], node] : [node, siblings[used]];
+      node = await digest(1, ...pair);
+      used += 1;
+    }
+    [place, width] = [Math.floor(place / 2), Math.ceil(width / 2)];
+  }
+  return used === siblings.length && `tree:${toHex(node)}` === root;
+}
+
+function leaf(number, row) {
+  const view = new DataView(new ArrayBuffer(4 + 2 * row.length));
+  view.setUint32(0, number, true);
+  row.forEach((cell, i) => view.setInt16(4 + 2 * i, cell, true));
+  return digest(0, new Uint8Array(view.buffer));
+}
+
+async function digest(kind, ...parts) {
+  const bytes = Uint8Array.from([kind, ...parts.flatMap((part) => [...part])]);
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+}

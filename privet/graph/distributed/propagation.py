@@ -1,0 +1,78 @@
+"""KProp and personalised PageRank over a stored graph; see :mod:`privet.graph.propagation` for the mathematics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from numpy.typing import NDArray
+
+from privet.data.store import StoredPartition
+from privet.errors import InvalidParameter
+from privet.graph.distributed.columns import Columns
+from privet.graph.distributed.operators import ClusterOperator
+from privet.graph.propagation import residual_bound, series_terms
+
+__all__ = ["kprop", "pagerank_series", "polynomial"]
+
+
+def kprop(x: Columns, operator: ClusterOperator, hops: int) -> Columns:
+    """Compute A^hops X. The files of a hop are removed as soon as the next one is done.
+
+    Args:
+        x: The columns, which stay.
+        operator: A.
+        hops: The number of propagations, K.
+    """
+    if isinstance(hops, bool) or not isinstance(hops, int) or hops < 0:
+        raise InvalidParameter("hops", "kprop", "an integer of at least 0", hops)
+    for _ in range(hops):
+        x = operator @ x
+    return x
+
+
+def pagerank_series(
+    x: Columns, operator: ClusterOperator, alpha: float, *, terms: int | None = None, tolerance: float | None = None
+) -> Columns:
+    """Compute sum_{l < L} alpha (1 - alpha)^l P^l X by Horner's rule, with L - 1 hops.
+
+    Args:
+        x: The columns, which stay.
+        operator: P, from :func:`privet.graph.distributed.pagerank_operator`.
+        alpha: The decay, between 0 and 1.
+        terms: The number of terms, L; give it or ``tolerance``.
+        tolerance: The largest error in units of the features' norm, from which L follows.
+    """
+    if (terms is None) == (tolerance is None):
+        given = "both" if terms is not None else "neither"
+        raise InvalidParameter(f"pagerank_series takes either terms or tolerance; {given} was given.")
+    count = terms if terms is not None else series_terms(alpha, tolerance or 0.0)
+    residual_bound(alpha, count)  # checks both
+    return polynomial(x, operator, [alpha * (1.0 - alpha) ** power for power in range(count)])
+
+
+def polynomial(x: Columns, operator: ClusterOperator, coefficients: Sequence[float]) -> Columns:
+    """Compute sum_l coefficients[l] A^l X by Horner's rule: one hop for each degree.
+
+    Args:
+        x: The columns, which stay.
+        operator: A.
+        coefficients: The polynomial's coefficients, from the constant on.
+    """
+    if not coefficients or not all(math.isfinite(coefficient) for coefficient in coefficients):
+        raise InvalidParameter("coefficients", "polynomial", "at least one finite number", coefficients)
+    *lower, highest = coefficients
+    if not lower:
+        return x.graph.map(partial(_scaled, highest), x, width=x.width, dtype=x.dtype)
+    result, factor = x, highest
+    for coefficient in reversed(lower):
+        result = operator.hop(result, x if coefficient else None, factor=factor, coefficient=coefficient)
+        factor = 1.0
+    return result
+
+
+def _scaled(factor: float, _: StoredPartition, block: NDArray[Any]) -> NDArray[Any]:
+    scaled: NDArray[Any] = factor * block
+    return scaled

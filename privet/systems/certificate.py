@@ -1,0 +1,94 @@
+"""A certificate: how many liars each prediction of a model withstands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import InvalidData
+
+__all__ = ["CURVE", "Certificate"]
+
+CURVE = (1, 2, 3, 5, 10)
+"""The numbers of liars that reports and facts are about."""
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """The number of liars whom each prediction withstands, for the model as it is published.
+
+    Held fixed are everything that all people share (the prior, the weights, the model of answers, the mixing of
+    classes) and, unless ``own_lie`` is read, the person's own answer.
+
+    Attributes:
+        liars: The largest number of liars among a person's friends who cannot turn the prediction, whatever they say;
+            inf if all of them together cannot, NaN where no prediction was made.
+        own_lie: True if a false answer of the person alone could turn the prediction.
+        lies: The lies that are counted, in words.
+        most: The largest number that was looked for: a prediction that withstands it may withstand more. None if the
+            numbers are exact.
+    """
+
+    liars: NDArray[np.float32]
+    own_lie: NDArray[np.bool_]
+    lies: str
+    most: int | None = None
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{self.share(k):.0%} withstand {k}" for k in CURVE[:3])
+        return f"Certificate({self.lies}: {told})"
+
+    def withstands(self, liars: int) -> NDArray[np.bool_]:
+        """Tell whose prediction stands, whatever so many friends say."""
+        if liars < 0 or (self.most is not None and liars > self.most):
+            expected = "0 or more" if self.most is None else f"from 0 to {self.most}, which was looked for"
+            raise InvalidData("number of liars", expected, liars)
+        return np.asarray(self.liars >= liars)
+
+    def share(self, liars: int) -> float:
+        """Return the share of predictions that stand against so many liars."""
+        made = ~np.isnan(self.liars)
+        return float(self.withstands(liars)[made].mean()) if made.any() else 0.0
+
+    def accuracy(
+        self, predicted: NDArray[np.int64], labels: NDArray[np.int64], nodes: NDArray[np.bool_], liars: int
+    ) -> float:
+        """Return the share of some nodes whose prediction is right and stands, for an evaluator who knows the labels.
+
+        Args:
+            predicted: The predicted classes.
+            labels: The true classes, -1 where there is none.
+            nodes: The nodes to look at.
+            liars: The number of liars among each person's friends.
+        """
+        chosen = nodes & (labels >= 0)
+        return float(((predicted == labels) & self.withstands(liars))[chosen].mean())
+
+    def numbers(self, most: int = CURVE[-1]) -> Sequence[int]:
+        """Return the numbers of liars of a curve."""
+        return range(1, (most if self.most is None else min(most, self.most)) + 1)
+
+    def facts(self) -> dict[str, float]:
+        """Return ``withstands_1``, ``withstands_2``, ... and ``own_lie``: shares of all predictions."""
+        made = ~np.isnan(self.liars)
+        shares = {f"withstands_{k}": self.share(k) for k in self.numbers()}
+        return shares | {"own_lie": float(self.own_lie[made].mean()) if made.any() else 0.0}
+
+    def in_words(self) -> str:
+        """Say what is certified, and what is not."""
+        told = ", ".join(f"{self.share(k):.1%} against {k}" for k in CURVE if k in self.numbers())
+        bound = "" if self.most is None else f" Numbers above {self.most} were not looked for."
+        own = self.facts()["own_lie"]
+        return (
+            f"Predictions that stand whatever some of a person's friends do ({self.lies}): {told}.{bound} This holds "
+            "for the published model: its prior, weights and model of answers are held fixed, so what liars did to "
+            f"those is outside. A person's own lie could turn {own:.1%} of the predictions."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is not an array, for JSON."""
+        return {"lies": self.lies, "most": self.most}

@@ -1,0 +1,90 @@
+/** Finds what round_vectors.json says, and returns one sentence for each difference; runs in Chromium and in node. */
+export async function differences(vectors, folder) {
+  const load = (name) => import(`${folder}/${name}.js`);
+  const [answers, blobs, chain, friends, resemblance, showing, tree] = await Promise.all(
+    ["answers", "blobs", "chain", "friends", "resemblance", "showing", "tree"].map(load),
+  );
+  const [{ prepare }, { readStudy }, { ReplayedBits }, { Refusal }, { fromHex, sha256, toHex }] = await Promise.all(
+    ["preparation", "study", "bits", "refusal", "hex"].map(load),
+  );
+  const found = [];
+  const same = (what, made, expected) => {
+    const [one, other] = [made, expected].map((value) => JSON.stringify(value));
+    if (one !== other) found.push(`${what}: ${one} instead of ${other}`);
+  };
+  const refusalOf = (work) => {
+    try {
+      work();
+      return "";
+    } catch (error) {
+      return error.headline;
+    }
+  };
+  const study = (id, manifest) => readStudy(new TextEncoder().encode(manifest), id);
+  const server = ({ id, public: data, rows, raw, node, changes }) => ({
+    async blob(hex) {
+      if (!Object.hasOwn(data, hex)) return null;
+      const bytes = fromHex(data[hex]);
+      if ((await sha256(bytes)) !== hex) throw Refusal.of("public");
+      return bytes;
+    },
+    invitation: async () => ({ study: id, node: raw?.node ?? node, rows, ...changes }),
+  });
+
+  for (const [i, { count, root, proofs }] of vectors.trees.entries()) {
+    for (const { number, row, proof } of proofs) {
+      const name = `tree ${i}, row ${number}`;
+      same(name, await tree.isRow(root, count, number, row, proof), true);
+      same(`${name}, changed`, await tree.isRow(root, count, number, [row[0] + 1, ...row.slice(1)], proof), false);
+      same(`${name}, longer`, await tree.isRow(root, count, number, row, [...proof, root.slice(5)]), false);
+      if (proof.length > 0) same(`${name}, shorter`, await tree.isRow(root, count, number, row, proof.slice(1)), false);
+    }
+  }
+  for (const [i, { bytes, digest, shape, values }] of vectors.arrays.entries()) {
+    const read = blobs.parseArray(fromHex(bytes));
+    for (const odd of [`${bytes}00`, bytes.slice(0, -2), bytes.slice(2)]) {
+      same(`array ${i}, ${odd.length / 2} bytes`, refusalOf(() => blobs.parseArray(fromHex(odd))), "refusal.public.headline");
+    }
+    same(`array ${i}`, [`sha256:${await sha256(fromHex(bytes))}`, read.shape, [...read.values]], [digest, shape, values]);
+  }
+  for (const [i, { features, classes, scores, position, ...question }] of vectors.scores.entries()) {
+    const made = scores.map((_, c) => resemblance.scoreOf(features, question.scorer, classes, c, question.unitLength));
+    same(`scores ${i}`, made, scores);
+    same(`position ${i}`, resemblance.resembles(features, question, classes), position);
+  }
+  for (const [i, { node, friends: list, counts, classes, cap, ...tables }] of vectors.counts.entries()) {
+    same(`counts ${i}`, friends.friendCounts(node, list, tables, classes, cap), counts);
+  }
+  for (const [i, { id, manifest, features, label, body }] of vectors.shown.entries()) {
+    const made = showing.packShown(await study(id, manifest), { features, label });
+    same(`shown ${i}`, toHex(made), body);
+    same(`shown ${i}, read`, showing.unpackShown(await study(id, manifest), made), { features, label });
+  }
+  for (const [i, vector] of vectors.reports.entries()) {
+    const { id, public: data, raw, words, used, body, shows, json } = vector;
+    const bits = new ReplayedBits(words);
+    try {
+      const ready = await prepare(await readStudy(fromHex(data[id]), id), raw.node, server(vector));
+      const made = answers.pack(ready, answers.perturb(ready, raw, bits));
+      same(`report ${i}`, [ready.shows, toHex(made), bits.used], [shows, body, used]);
+      same(`report ${i}, read`, toHex(answers.pack(ready, answers.unpack(ready, made))), body);
+      same(`report ${i}, plain`, answers.toJson(ready, answers.unpack(ready, made)), json);
+    } catch (error) {
+      found.push(`report ${i}: ${error.stack}`);
+    }
+  }
+  for (const [i, { rounds, cost }] of vectors.prices.entries()) {
+    const read = await Promise.all(rounds.map(([id, manifest]) => study(id, manifest)));
+    chain.checkChain(read);
+    same(`price ${i}`, chain.jointCost(read.flatMap(({ asked }) => asked)), cost);
+  }
+  for (const [i, vector] of vectors.refusals.entries()) {
+    const { id, node, key } = vector;
+    const data = { ...vectors.served, ...vector.replaced };
+    const outcome = await readStudy(fromHex(data[id]), id)
+      .then((read) => prepare(read, node, server({ ...vector, public: data })))
+      .then(() => "", (error) => (error instanceof Refusal ? error.headline : error.stack));
+    same(`refusal ${i}`, outcome, key === "" ? "" : `refusal.${key}.headline`);
+  }
+  return found;
+}

@@ -1,0 +1,381 @@
+"""Writes round_vectors.json: what Python and the browser must both find in studies of several rounds.
+
+Run ``python tests/collection/make_round_vectors.py`` after a deliberate change of the protocol. Hash trees with proofs,
+public arrays, scores, counts, what a panel shows, prices of chains, whole reports from given random words, and the
+tries of a dishonest server with the reason for which a device refuses them. vectors.json is about single rounds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+import runpy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.collection.chain import Chain
+from privet.collection.device.preparation import prepare
+from privet.collection.showing import OpenForm
+from privet.collection.study import Study
+from privet.data import Categories, Interval, Schema
+from privet.mechanisms import Counts, OfferedResponse
+from privet.release import PrivateData
+from privet.release.asks.friends import Friends
+from privet.release.asks.resemblance import Resemblance, linear_scores
+from privet.release.blobs import array_digest, blob_of
+from privet.release.tree import HashTree
+
+HERE = Path(__file__).parent
+VECTORS = HERE / "round_vectors.json"
+SHARED = runpy.run_path(str(HERE / "make_vectors.py"))
+CLASSES = ("A", "B", "C", "D")
+SCHEMA = Schema((Interval(0.0, 12.0), Categories(2, ("no", "yes")), Interval(-1.0, 1.0)), 4, True, CLASSES)
+PLAN = {"system": "inquiry", "settings": {"seed": 7, "labels": None}}
+
+
+@dataclass
+class Server:
+    """A collector that serves public data and one person's rows."""
+
+    public: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, Any] = field(default_factory=dict)
+    node: int = 0
+    changes: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, content: bytes) -> str:
+        """Serve some bytes; their hash."""
+        digest = hashlib.sha256(content).hexdigest()
+        self.public[digest] = content.hex()
+        return digest
+
+    def array(self, values: Any) -> str:
+        """Serve an array of 32-bit integers; the digest that a manifest writes."""
+        return "sha256:" + self.add(blob_of(np.asarray(values, dtype=np.int32)))
+
+    def blob(self, digest: str) -> bytes:
+        return bytes.fromhex(self.public[digest])
+
+    def invitation(self, study_id: str) -> bytes:
+        return json.dumps({"study": study_id, "node": self.node, "rows": self.rows} | self.changes).encode()
+
+
+def vectors() -> dict[str, Any]:
+    """All of them, by what they are about; every call makes the same."""
+    refusals, served = _refusals()
+    return {
+        "trees": _trees(),
+        "arrays": _arrays(),
+        "scores": _scores(),
+        "counts": _counts(),
+        "shown": _shown(),
+        "reports": [_report(number) for number in range(40)],
+        "prices": _prices(),
+        "refusals": [{"key": key, **case} for key, case in refusals],
+        "served": served,
+    }
+
+
+def declared(server: Server, release: list[dict[str, Any]], **rest: Any) -> Study:
+    """Declare a round and serve its manifest."""
+    values = {"schema": SCHEMA, "nodes": 13, "plan": PLAN, "release": release} | rest
+    texts = {"title": "Rounds", "purpose": "Déjà vu.", "operator": "privet developers", "eligible": "Nobody."}
+    study = Study.read({**texts, "opens": "2026-01-01T00:00:00Z", "closes": "2026-02-01T00:00:00Z", **values})
+    server.add(study.canonical())
+    return study
+
+
+def offered(chance: random.Random, nodes: int, classes: int, width: int) -> NDArray[np.int16]:
+    """Offers of one to ``width`` classes a person."""
+    rows = np.full((nodes, width), -1, dtype=np.int16)
+    for row in rows:
+        some = sorted(chance.sample(range(classes), chance.randint(1, width)))
+        row[: len(some)] = some
+    return rows
+
+
+def resemblance(server: Server, offers: NDArray[np.int16], scorer: Any, node: int, **rest: Any) -> dict[str, Any]:
+    """Declare the feature question, and invite a person to it."""
+    tree = HashTree(offers)
+    server.node = node
+    server.rows = {"resemblance": {"offers": {"row": offers[node].tolist(), "proof": tree.proof(node)}}}
+    arrays = {"scorer": server.array(scorer), "offers": tree.root}
+    fixed = {"ask": "resemblance", "mechanism": "offered-response", "epsilon": 1.0, "unit_length": True, "most": 3}
+    return {**fixed, **arrays, **rest}
+
+
+def friends(server: Server, table: Any, ranks: Any, again: bool = False, **rest: Any) -> dict[str, Any]:
+    """Declare the friend question."""
+    arrays = {"table": server.array(table), "ranks": server.array(ranks)}
+    name = "friends-again" if again else "friends"
+    return {"ask": name, "mechanism": "counts", "epsilon": 0.75, "cap": 3, **arrays, **rest}
+
+
+LABEL = {"ask": "label", "mechanism": "randomized-response", "epsilon": 0.5}
+FEATURES = {"ask": "features", "mechanism": "multi-bit", "epsilon": 1.25}
+
+
+def report(vector: dict[str, Any], bits: Any) -> bytes:
+    """Return the body that a device sends, from the bytes that a server sends."""
+    server = Server(vector["public"], vector["rows"], vector["raw"]["node"])
+    study = Study.from_bytes(server.blob(vector["id"]))
+    raw = vector["raw"]
+    ready = prepare(study, raw["node"], server)
+    if ready.shows:
+        return OpenForm(study.declared).pack(raw["features"], raw["label"])
+    private = PrivateData.one(raw["node"], study.nodes, raw["features"], raw["label"], raw["neighbours"])
+    ready.release.check(private)
+    return ready.release.wire.pack(ready.release.perturb(private, bits))[0]
+
+
+def nasty(chance: random.Random, count: int) -> list[float]:
+    """Numbers whose sums depend on the order in which they are added."""
+    large = [chance.uniform(-1, 1) * 10.0 ** chance.randint(-20, 20) for _ in range(count)]
+    return [chance.choice([value, value, 0.0, 1 / 3, 0.1, -0.1, 5e-324, math.pi]) for value in large]
+
+
+def _trees() -> list[dict[str, Any]]:
+    made = []
+    for count in (1, 2, 3, 5, 8, 13, 100):
+        rows = offered(random.Random(count), count, 300, 4)
+        tree = HashTree(rows)
+        numbers = sorted({0, count // 2, count - 1})
+        proofs = [{"number": i, "row": rows[i].tolist(), "proof": tree.proof(i)} for i in numbers]
+        made.append({"count": count, "root": tree.root, "proofs": proofs})
+    return made
+
+
+def _arrays() -> list[dict[str, Any]]:
+    tables = [[0], [-1, 5, 2**31 - 1, -(2**31)], [], [[1, 2, 3], [4, 5, 6]], [[7]]]
+    arrays = [np.array(table, dtype=np.int32) for table in tables]
+    return [
+        {"bytes": blob_of(a).hex(), "digest": array_digest(a), "shape": list(a.shape), "values": a.ravel().tolist()}
+        for a in arrays
+    ]
+
+
+def _scores() -> list[dict[str, Any]]:
+    made = []
+    for number in range(120):
+        chance = random.Random(number)
+        width, classes = chance.choice([1, 2, 3, 17, 40]), chance.choice([2, 3, 7])
+        values = nasty(chance, width) if number % 3 else [float(chance.choice([0, 0, 1])) for _ in range(width)]
+        largest = 1 << 20 if number % 3 else 2
+        scorer = np.array([[chance.randint(-largest, largest) for _ in range(classes)] for _ in range(width + 1)])
+        if number % 5 == 0:
+            scorer[:, 1] = scorer[:, 0]  # equal scores: the first of them counts
+        offers = np.array([sorted(chance.sample(range(classes), chance.randint(2, classes)))], dtype=np.int16)
+        unit_length = bool(number % 2)
+        ask = Resemblance(scorer.astype(np.int32), offers, unit_length)
+        features = np.array([values])
+        position, _ = ask.apply(PrivateData(np.array([0]), features), OfferedResponse(epsilon=1.0))[0].tolist()
+        scores = linear_scores(features, scorer, unit_length)[0].tolist()
+        question = {"scorer": scorer.ravel().tolist(), "offers": offers[0].tolist(), "unitLength": unit_length}
+        made.append({"features": values, "classes": classes, "position": position, "scores": scores, **question})
+    return made
+
+
+def _counts() -> list[dict[str, Any]]:
+    made = []
+    for number in range(40):
+        chance = random.Random(number)
+        nodes, classes, cap = chance.choice([2, 9, 60]), chance.choice([2, 5]), chance.choice([1, 3, 40])
+        table = [chance.randint(-1, classes - 1) for _ in range(nodes)]
+        ranks = [chance.randint(0, 3) for _ in range(nodes)]
+        node = chance.randrange(nodes)
+        listed = sorted(chance.sample([i for i in range(nodes) if i != node], chance.randint(0, nodes - 1)))
+        ask = Friends(np.array(table), np.array(ranks))
+        private = PrivateData.one(node, nodes, None, None, listed)
+        found = ask.apply(private, Counts(epsilon=1.0, classes=classes, cap=cap))[0].tolist()
+        tables = {"table": table, "ranks": ranks, "classes": classes, "cap": cap}
+        made.append({"node": node, "friends": listed, "counts": found, **tables})
+    return made
+
+
+def _shown() -> list[dict[str, Any]]:
+    server = Server()
+    study = declared(server, [], panel=server.array([3]))
+    rows = [([0.1, 1, -1.0], 3), ([12.0, 0, 1 / 3], 0), ([5e-324, 1, -0.0], 2)]
+    form, manifest = OpenForm(SCHEMA), study.canonical().decode()
+    return [
+        {"manifest": manifest, "id": study.id, "features": x, "label": y, "body": form.pack(x, y).hex()}
+        for x, y in rows
+    ]
+
+
+def _values(chance: random.Random) -> list[float]:
+    return [chance.uniform(0, 12), float(chance.randint(0, 1)), chance.choice([chance.uniform(-1, 1), 1.0, 1 / 3])]
+
+
+def _report(number: int) -> dict[str, Any]:
+    """A chain of one to three rounds with random tables, and what a device answers in the last of them."""
+    chance, server = random.Random(number), Server()
+    nodes = chance.choice([5, 13, 64])
+    common = {"nodes": nodes, "directory": server.add("".join(f"{i},Näme {i}\n" for i in range(nodes)).encode())}
+    node = chance.randrange(nodes)
+    first = declared(server, [LABEL], panel=server.array([node] if number % 10 == 0 else []), **common)
+    study = first
+    if number % 10:
+        study = _later(chance, server, first, node, common, chance.choice([1, 2]))
+    others = [i for i in range(nodes) if i != node]
+    listed = sorted(chance.sample(others, chance.randint(0, min(nodes - 1, 20))))
+    raw = {"node": node, "features": _values(chance), "label": chance.randrange(4), "neighbours": listed}
+    words = [SHARED["_word"](chance) for _ in range(400)]
+    vector = {"id": study.id, "public": server.public, "rows": server.rows, "raw": raw}
+    bits = SHARED["ReplayedBits"](words)
+    body = report(vector, bits)
+    stream = "".join(f"{word:016x}" for word in words[: bits.used])
+    return {**vector, "words": stream, "used": bits.used, "body": body.hex(), "shows": number % 10 == 0}
+
+
+def _later(
+    chance: random.Random, server: Server, first: Study, node: int, common: dict[str, Any], rounds: int
+) -> Study:
+    nodes = first.nodes
+    published = [chance.randint(0, 3) if i % 3 == 0 and i != node else -1 for i in range(nodes)]
+    ranks = [chance.randint(0, 2) for _ in range(nodes)]
+    ranks[node] = chance.randint(1, 3)
+    offers = offered(chance, nodes, 4, 3)
+    offers[node] = (
+        [*sorted(chance.sample(range(4), 2)), -1] if chance.random() < 0.5 else sorted(chance.sample(range(4), 3))
+    )
+    scorer = [[chance.randint(-1000, 1000) for _ in range(4)] for _ in range(4)]
+    epsilon, unit = chance.choice([0.1, 1.0, 3.0]), chance.random() < 0.5
+    asked = [
+        resemblance(server, offers, scorer, node, epsilon=epsilon, unit_length=unit),
+        friends(server, published, ranks, cap=chance.choice([1, 3, 40])),
+        {"ask": "neighbours", "mechanism": "adjacency-response", "epsilon": 3.0, "one_sided": chance.random() < 0.5},
+    ]
+    chance.shuffle(asked)
+    if rounds > 1:
+        asked = [question for question in asked if question["ask"] != "neighbours"]
+    people = server.array(sorted({node, *chance.sample(range(nodes), 3)})) if chance.random() < 0.5 else None
+    second = declared(server, asked, earlier=[first.id], people=people, **common)
+    if rounds == 1:
+        return second
+    rest = [chance.randint(-1, 3) if each < 0 and i != node else -1 for i, each in enumerate(published)]
+    ranks = [0 if each >= 0 else chance.randint(0, 4) for each in published]
+    ranks[node] = 5
+    server.rows = {}
+    again = friends(server, rest, ranks, again=True)
+    return declared(server, [again], earlier=[first.id, second.id], **common)
+
+
+def _prices() -> list[dict[str, Any]]:
+    """Chains of which a device answered some rounds: what all of them cost together."""
+    server = Server()
+    table, zeros = [0, *[-1] * 12], [0, *[1] * 12]
+    kinds = {
+        "label": LABEL,
+        "features": FEATURES,
+        "resemblance": resemblance(server, offered(random.Random(1), 13, 4, 3), [[1] * 4] * 4, 3, epsilon=0.1),
+        "friends": friends(server, table, zeros, epsilon=0.3),
+        "friends-again": friends(server, table, zeros, again=True, epsilon=0.7),
+        "neighbours": {"ask": "neighbours", "mechanism": "adjacency-response", "epsilon": 0.4, "one_sided": True},
+    }
+    cases = [
+        ["label"],
+        ["label", "features"],
+        ["label", "resemblance"],
+        ["features", "resemblance"],
+        ["friends", "friends-again"],
+        ["label", "resemblance", "friends", "friends-again", "neighbours"],
+    ]
+    made = []
+    for names in cases:
+        rounds: list[Study] = []
+        for name in names:
+            rounds.append(declared(server, [kinds[name]], earlier=[each.id for each in rounds]))
+        chain = Chain(tuple(rounds))
+        cost, _ = chain.cost([each.id for each in rounds])
+        made.append({"rounds": [[each.id, each.canonical().decode()] for each in rounds], "cost": cost})
+    return made
+
+
+def _honest(node: int = 4) -> tuple[Server, Study, Study]:
+    server = Server()
+    directory = server.add("".join(f"{i},Name {i}\n" for i in range(13)).encode())
+    first = declared(server, [LABEL], directory=directory)
+    table, ranks = [0, 1, *[-1] * 11], [0, 0, *[2] * 11]
+    offers = np.array([[0, 2, -1], [1, 3, -1], *[[0, 1, 3]] * 11], dtype=np.int16)
+    asked = [resemblance(server, offers, [[1, 2, 3, 4]] * 4, node), friends(server, table, ranks)]
+    return server, first, declared(server, asked, earlier=[first.id], directory=directory)
+
+
+def _case(server: Server, study: Study, node: int = 4, **replaced: str) -> dict[str, Any]:
+    return {"id": study.id, "replaced": replaced, "rows": server.rows, "changes": server.changes, "node": node}
+
+
+def _refusals() -> tuple[list[tuple[str, dict[str, Any]]], dict[str, str]]:
+    """The tries of a dishonest server, with the key of the page's refusal (none for an honest one), and its data."""
+    made: list[tuple[str, dict[str, Any]]] = []
+    server, first, second = _honest()
+    asked = [dict(each) for each in second.asked]
+    common = {"earlier": [first.id], "directory": first.directory}
+    made.append(("", _case(server, second)))
+    scorer, table = asked[0]["scorer"].removeprefix("sha256:"), asked[1]["table"].removeprefix("sha256:")
+    other = blob_of(np.full((4, 4), 9, dtype=np.int32)).hex()
+    made.append(("public", _case(server, second, **{scorer: other})))
+    made.append(("public", _case(server, second, **{table: blob_of(np.zeros(13, dtype=np.int32)).hex()})))
+    assert first.directory is not None
+    made.append(("public", _case(server, second, **{first.directory: b"0,Somebody\n".hex()})))
+    made.append(("public", _case(server, second, **{first.id: second.canonical().hex()})))
+    made += [("invitation", _case(each, second)) for each in _dishonest_invitations(server)]
+    changed = declared(server, asked, **common, title="Another")
+    made.append(("chain-kept", _case(server, changed)))
+    made.append(("chain-kept", _case(server, declared(server, asked, earlier=[first.id], directory=None))))
+    made.append(("chain-named", _case(server, declared(server, asked, **common | {"earlier": [second.id]}))))
+    made.append(("chain-twice", _case(server, declared(server, [LABEL], **common))))
+    for panel in ([4], [1], []):
+        made.append(("chain-panel", _case(server, declared(server, asked, **common, panel=server.array(panel)))))
+    made.append(("not-asked", _case(server, declared(server, asked, **common, people=server.array([1, 3])))))
+    for row in ([3, 1, -1, -1], [0, -1, 2, -1], [0, 0, 1, -1], [0, 4, -1, -1], [0, 1, 2, 3], [-2, 0, 1, -1]):
+        wrong = replace(server)  # whose tree holds a row that nobody may be offered
+        question = resemblance(wrong, np.array([row] * 13, dtype=np.int16), [[1, 2, 3, 4]] * 4, 4)
+        made.append(("invitation", _case(wrong, declared(wrong, [question], **common))))
+    alone = replace(server)
+    question = resemblance(alone, np.array([[2, -1]] * 13, dtype=np.int16), [[1, 2, 3, 4]] * 4, 4)
+    made.append(("not-asked", _case(alone, declared(alone, [question], **common))))
+    idle = [dict(asked[1], ranks=server.array([0] * 13))]
+    made.append(("not-asked", _case(server, declared(server, idle, **common))))
+    short = [dict(asked[1], table=server.array([0, 1]))]
+    made.append(("table", _case(server, declared(server, short, **common))))
+    large = [dict(asked[1], table=server.array([4, 1, *[-1] * 11]))]
+    made.append(("table", _case(server, declared(server, large, **common))))
+    small = [dict(asked[0], scorer=server.array([[1, 2, 3, 4]] * 3))]
+    made.append(("table", _case(server, declared(server, small, **common))))
+    again = friends(server, [0, *[-1] * 12], [0, *[1] * 12], again=True)
+    third = declared(server, [again], earlier=[first.id, second.id], directory=first.directory)
+    made.append(("pairs", _case(server, third)))
+    early = declared(server, [again], **common)
+    late = declared(server, [asked[1]], **common | {"earlier": [first.id, early.id]})
+    made.append(("chain-twice", _case(server, late)))
+    return made, server.public
+
+
+def _dishonest_invitations(server: Server) -> list[Server]:
+    entry = server.rows["resemblance"]["offers"]
+    rows = [
+        {},
+        {"resemblance": {"offers": entry["row"]}},
+        {"resemblance": {"offers": {**entry, "epsilon": 9}}},
+        {"resemblance": {"offers": {**entry, "row": [0, 1, 2]}}},
+        {"resemblance": {"offers": {**entry, "row": [0, 1, 65539]}}},
+        {"resemblance": {"offers": {**entry, "proof": entry["proof"][:-1]}}},
+        {"resemblance": {"offers": {**entry, "proof": [1, 2, 3, 4]}}},
+        {"resemblance": {"offers": {**entry, "proof": entry["proof"] * 20}}},
+    ]
+    changes = [{"node": 5}, {"study": "0" * 64}, {"epsilon": 8}, {"rows": []}]
+    return [*(replace(server, rows=each) for each in rows), *(replace(server, changes=each) for each in changes)]
+
+
+if __name__ == "__main__":
+    made = vectors()
+    lines = (f"{json.dumps(name)}: {json.dumps(each, sort_keys=True)}" for name, each in made.items())
+    VECTORS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    print(f"{sum(map(len, made.values()))} vectors, {VECTORS.stat().st_size:,} bytes")

@@ -1,0 +1,189 @@
+"""An export in parts: equal to the export in one file, bounded in memory, and whole after a kill."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import sqlalchemy as sa
+from simulated_studies import make_study, store_place
+from stored_graphs import random_pattern, stored
+
+from privet.collection.operator import partitioned_export
+from privet.collection.operator.folder import StudyFolder, open_reports
+from privet.collection.operator.partitioned_export import PartitionedAnswers, export_partitions, export_to_store
+from privet.collection.server.database import engine_for
+from privet.data.store import open_table
+from privet.errors import InvalidData, InvalidParameter
+from privet.mechanisms import SeededBits
+from privet.release import Answers, PrivateData
+
+
+def a_folder(path: Path, nodes: int, reports: int, url: str | None = None) -> StudyFolder:
+    """A study with the reports of some of its people in its database."""
+    study = make_study(nodes=nodes)
+    folder = StudyFolder.create(path, study, url)
+    rng = np.random.default_rng(0)
+    users = np.sort(rng.choice(nodes, reports, replace=False))
+    private = PrivateData(users, rng.uniform(0, 10, (reports, 6)), rng.integers(0, 3, reports))
+    bodies = study.release.wire.pack(study.release.perturb(private, SeededBits(0)))
+    store = folder.store()
+    for start in range(0, reports, 10_000):
+        store.insert(users[start : start + 10_000].tolist(), bodies[start : start + 10_000])
+    store.dispose()
+    return folder
+
+
+def same(found: Answers, expected: Answers) -> bool:
+    wire = expected.release.wire
+    return np.array_equal(found.users, expected.users) and wire.pack(found) == wire.pack(expected)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> StudyFolder:
+    return a_folder(tmp_path_factory.mktemp("large") / "study", nodes=60_000, reports=50_000)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_the_parts_are_the_reports(kind: str, tmp_path: Path) -> None:
+    place = store_place(kind, tmp_path)
+    folder = a_folder(tmp_path / "study", 300, 200, None if kind == "sqlite" else str(place))
+    found = export_partitions(folder, tmp_path / "out", 7)
+    study, expected = open_reports(folder.path)
+    assert (found.num_parts, found.num_reports, found.manifest.study) == (7, 200, study.id)
+    assert same(found.answers()[1], expected)
+    parts = [found.read(part)[1].users for part in range(7)]
+    assert np.array_equal(np.concatenate(parts), expected.users)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "answers.json",
+        *(f"part-{part:05d}.parquet" for part in range(7)),
+    ]
+    with pytest.raises(InvalidParameter, match="is not empty"):
+        export_partitions(folder, tmp_path / "out", 7)
+
+
+def test_the_partitioned_table_of_the_documentation(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "scale.md").read_text()
+    url = sa.make_url(str(store_place("postgresql", tmp_path)))
+    schema = f"test_{secrets.token_hex(8)}"
+    engine = engine_for(url.render_as_string(hide_password=False))
+    placed = url.update_query_dict({"options": f"-csearch_path={schema}"}).render_as_string(hide_password=False)
+    try:
+        with engine.begin() as connection:
+            connection.exec_driver_sql(f"CREATE SCHEMA {schema}")
+            connection.exec_driver_sql(f"SET LOCAL search_path TO {schema}")
+            connection.exec_driver_sql(re.search(r"^```sql\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1])
+        folder = a_folder(tmp_path / "study", 300, 200, placed)
+        found = export_partitions(folder, tmp_path / "out", 3)
+        assert same(found.answers()[1], open_reports(folder.path)[1])
+        with engine.begin() as connection:
+            rows = connection.exec_driver_sql(f"SELECT count(*) FROM {schema}.reports_0").scalar()
+        assert rows == 200
+    finally:
+        with engine.begin() as connection:
+            connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
+        engine.dispose()
+
+
+def test_memory_does_not_grow_with_the_reports(
+    large: StudyFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partitioned_export, "_BLOCK", 1_000)
+    peaks = []
+    for work in (lambda: open_reports(large.path), lambda: export_partitions(large, tmp_path / "out", 20)):
+        tracemalloc.start()
+        work()
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] / 4
+    assert PartitionedAnswers.open(tmp_path / "out").num_reports == 50_000
+
+
+def test_a_killed_export_goes_on(large: StudyFolder, tmp_path: Path) -> None:
+    out, work = tmp_path / "out", tmp_path / "out.partial"
+    command = [sys.executable, "-m", "privet.cli", "study", "export", large.path, "--partitions", "60", "--out", out]
+    process = subprocess.Popen([*map(str, command)], env={**os.environ, "XDG_DATA_HOME": str(tmp_path)})
+    patience = time.monotonic() + 100
+    while len(list(work.glob("part-*.json"))) < 3:
+        assert process.poll() is None
+        assert time.monotonic() < patience
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not out.exists()
+    finished = {path: path.stat().st_mtime_ns for path in work.glob("part-*.parquet")}
+    recorded = {path.with_suffix(".parquet") for path in work.glob("part-*.json")}
+    damaged = min(recorded)
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    found = export_partitions(large, out, 60)
+    kept = [path for path in recorded - {damaged} if (out / path.name).stat().st_mtime_ns == finished[path]]
+    assert len(kept) == len(recorded) - 1  # what was finished is not made again
+    assert same(found.answers()[1], open_reports(large.path)[1])
+    assert not work.exists()
+
+
+def test_people_erased_meanwhile_are_in_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = a_folder(tmp_path / "study", 300, 200)
+    store = folder.store()
+    victim = int(store.answers().users[0])
+    export = partitioned_export._export
+
+    def erasing(task: object) -> None:
+        export(task)
+        if task.number == 4:  # the victim's part is finished by now
+            store.forget(victim, "participant")
+
+    monkeypatch.setattr(partitioned_export, "_export", erasing)
+    found = export_partitions(folder, tmp_path / "out", 5)
+    assert victim not in found.answers()[1].users
+    assert (found.num_reports, found.manifest.erasures) == (199, 1)
+    store.dispose()
+
+
+def test_other_inputs_start_anew_and_damage_is_named(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "study", 60, 40)
+    work = tmp_path / "out.partial"
+    work.mkdir()
+    (work / "inputs.json").write_text("{}")
+    (work / "part-00009.parquet").write_text("of another export")
+    found = export_partitions(folder, tmp_path / "out", 2)
+    assert not (tmp_path / "out" / "part-00009.parquet").exists()
+    path = tmp_path / "out" / "part-00001.parquet"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InvalidData, match=r"part-00001\.parquet is damaged"):
+        found.answers()
+    with pytest.raises(InvalidParameter, match="from 1 to 60"):
+        export_partitions(folder, tmp_path / "other", 61)
+    with pytest.raises(InvalidParameter, match="There is no directory"):
+        export_partitions(folder, tmp_path / "no" / "other", 2)
+
+
+def test_reports_become_a_table_of_a_store(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "study", 60, 40)
+    store = stored(tmp_path, random_pattern(3, 60), 4)
+    assert export_to_store(folder, store) == 40
+    table = open_table(store, "answers")
+    _, expected = open_reports(folder.path)
+    ids = np.concatenate([table.read(part)["node"].to_numpy() for part in range(4)])
+    assert np.array_equal(np.sort(ids), expected.users)
+    labels = {}
+    for part in range(4):
+        rows = table.read(part)
+        labels |= dict(zip(rows["node"].to_pylist(), rows["label"].to_pylist(), strict=True))
+    assert [labels[user] for user in expected.users.tolist()] == expected["label"].reports.symbols[:, 0].tolist()
+    assert pq.read_schema(table.path / table.manifest.files[0].name).names[0] == "node"
+    assert not list(tmp_path.glob("store.answers*"))
+    (tmp_path / "other").mkdir()
+    smaller = stored(tmp_path / "other", random_pattern(3, 50), 2)
+    with pytest.raises(InvalidData, match="of the study's 60 nodes"):
+        export_to_store(folder, smaller)

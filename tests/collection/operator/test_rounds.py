@@ -1,0 +1,231 @@
+"""Rounds follow from public data by a rule: the same for everybody, and found out if somebody changes it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from simulated_studies import make_study
+
+from privet.collection.operator.declaration import declare
+from privet.collection.operator.public_record import copy_record, open_record
+from privet.collection.operator.rounds import NoMoreRounds, gather, next_round, recompute, system_of, train_rounds
+from privet.collection.server.store import Store
+from privet.collection.showing import OpenForm
+from privet.data import Graph, social_graph
+from privet.errors import InvalidData, PrivetError
+from privet.mechanisms import SeededBits
+from privet.release import PrivateData
+from privet.systems import Inquiry
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+PERIOD = (NOW - timedelta(hours=1), NOW + timedelta(days=1))
+ABOUT = {
+    "title": "Rounds",
+    "purpose": "To be tested.",
+    "operator": "privet developers",
+    "eligible": "Simulated people.",
+    "nodes": 160,
+    "opens": PERIOD[0].isoformat(),
+    "closes": PERIOD[1].isoformat(),
+}
+PANEL, ASKED = np.arange(0, 30), np.arange(30, 100)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return social_graph(
+        160, classes=3, average_degree=6, homophily=0.5, features=12, active_features=4, feature_signal=0.8, seed=1
+    )
+
+
+def play(store, graph):
+    """Let everybody whom the store's round asks answer, without a network."""
+    form, features = store.form, graph.features.toarray()
+    others = np.setdiff1d(form.everybody(), form.panel)
+    private = PrivateData.of(graph, others)
+    bodies = form.release.wire.pack(form.release.perturb(private, SeededBits(3))) if form.release.questions else []
+    open_form = OpenForm(store.study.declared)
+    shown = [open_form.pack(features[node], int(graph.labels[node])) for node in form.panel]
+    store.insert([*others.tolist(), *form.panel.tolist()], [*bodies, *shown])
+
+
+def opened(society, system, **given):
+    first = declare(ABOUT, society.schema, system, **given)
+    store = Store.open(":memory:", first.study)
+    store.publish(*first.public)
+    store.publish_asks(*first.asks)
+    play(store, society)
+    return store
+
+
+@pytest.fixture(scope="module")
+def played(graph):
+    """A study of two rounds that everybody answered: labels and panel, then resemblance."""
+    system = Inquiry(epsilon_features=3.0, epsilon_labels=3.0, panel=0.2, seed=0)
+    store = opened(graph, system, graph=Graph(graph.adjacency), panel=PANEL, people=ASKED)
+    second = next_round(store, *PERIOD)
+    play(store.at(second), graph)
+    return store, second
+
+
+def test_the_second_round_follows_from_the_first(played, graph):
+    store, second = played
+    assert [question.name for question in second.release.questions] == ["resemblance"]
+    assert second.earlier == (store.study.id,)
+    assert store.is_closed()
+    form = store.at(second).form
+    assert not np.isin(form.people, PANEL).any()  # they have shown what is asked
+    assert np.isin(np.arange(100, 160), form.people).mean() > 0.5
+    collected = gather(store, system_of(second, store))
+    assert collected.shown.users.tolist() == PANEL.tolist()
+    assert collected.answers["label"].users.tolist() == ASKED.tolist()
+    assert not collected.validation[PANEL].any()
+
+
+def test_a_study_whose_questions_are_all_asked_stays_open(played):
+    store, second = played
+    with pytest.raises(NoMoreRounds, match="train on the answers"):
+        next_round(store, *PERIOD)
+    assert not store.at(second).is_closed()
+
+
+def test_anybody_computes_the_same_round(played):
+    store, second = played
+    (found,) = recompute(store)
+    assert (found.study, found.differing) == (second, ())
+
+
+def test_a_round_that_is_not_what_the_rule_says_is_found(played, graph):
+    store, second = played
+    copy = Store.open(":memory:", store.study)
+    copy.publish_from(store)
+    nodes, bodies = store.reports()
+    features = graph.features.toarray()[nodes[0]]
+    bodies[0] = OpenForm(store.study.declared).pack(features, (int(graph.labels[nodes[0]]) + 1) % 3)  # another class
+    copy.insert(nodes, bodies)
+    changed = copy.at(second)
+    changed.publish_from(store.at(second))
+    (found,) = recompute(copy)
+    assert "resemblance.scorer" in found.differing
+
+
+def test_a_model_of_all_rounds(played, graph):
+    store, _ = played
+    model = train_rounds(store)
+    assert [each.round for each in model.chain.rounds] == [1, 2]
+    assert model.fitted.guarantee.epsilon == pytest.approx(6.0)
+    assert model.facts.respondents == len(gather(store, system_of(store.study, store)).answered().nonzero()[0])
+    others = np.arange(100, 160)
+    assert (model.fitted.predict() == graph.labels)[others].mean() > 0.5
+    assert "private answers" in " ".join(model.summary())
+
+
+def test_friends_are_asked_in_two_rounds_and_charged_once(graph):
+    private = graph.replace(schema=replace(graph.schema, private_edges=True))
+    labels = np.where(np.arange(160) < 100, graph.labels, -1)
+    store = opened(private, Inquiry(epsilon_edges=2.0, seed=0), labels=labels)
+    assert [question.name for question in store.study.release.questions] == ["friends"]
+    second = next_round(store, *PERIOD)
+    assert [question.name for question in second.release.questions] == ["friends-again"]
+    play(store.at(second), private)
+    chain = store.chain()
+    assert chain.cost(each.id for each in chain.rounds)[0] == store.study.cost() == 4.0
+    assert train_rounds(store).fitted.guarantee.epsilon == 2.0
+
+
+def test_a_pilot_is_drawn_by_lot(graph):
+    labels = np.where(np.arange(160) < 100, graph.labels, -1)
+    store = opened(graph, Inquiry(pilot=0.3, seed=0), graph=Graph(graph.adjacency), labels=labels)
+    assert [question.name for question in store.study.release.questions] == ["features"]
+    assert store.form.count == 48
+    second = next_round(store, *PERIOD)
+    assert not np.isin(store.at(second).form.people, store.form.people).any()
+
+
+@pytest.mark.parametrize(
+    ("system", "given", "words"),
+    [
+        ({"class_sums": 1.0}, {}, "scorer comes from"),
+        ({"panel": 0.1}, {"panel": None}, "panel must be"),
+        ({"panel": 0.1, "epsilon_labels": 1.0}, {"labels": np.zeros(160, dtype=np.int64)}, "public labels"),
+        ({"panel": 0.1, "epsilon_features": 1.0, "epsilon_edges": 1.0}, {}, "public topology"),
+    ],
+)
+def test_declarations_that_do_not_fit_are_refused(graph, system, given, words):
+    given = {"graph": Graph(graph.adjacency), "panel": PANEL, "labels": None, **given}
+    if "epsilon_labels" not in system and given["labels"] is None:
+        given["labels"] = np.zeros(160, dtype=np.int64)
+    with pytest.raises(InvalidData, match=words):
+        declare(ABOUT, graph.schema, Inquiry(**system), **given)
+
+
+def test_a_study_without_a_plan_has_one_round():
+    store = Store.open(":memory:", make_study())
+    with pytest.raises(NoMoreRounds, match="one round only"):
+        next_round(store, *PERIOD)
+    assert not store.is_closed()
+
+
+def test_the_public_record_does_not_name_who_was_erased(tmp_path, graph):
+    private = graph.replace(schema=replace(graph.schema, private_edges=True))
+    system = Inquiry(epsilon_features=2.0, epsilon_edges=2.0, epsilon_labels=3.0, panel=0.2, seed=0)
+    store = opened(private, system, panel=PANEL, people=ASKED)
+    next_round(store, *PERIOD)
+    for node in (3, 41, 77):
+        store.forget(node, "participant")
+    copy_record(store, tmp_path / "record")
+    record = open_record(tmp_path / "record")
+    assert {each.minute for each in record.erasures()} == {0}
+    with pytest.raises(InvalidData, match="leaves out the tables of later rounds"):
+        record.array(record.chain().newest.release.question("friends").ask.table)
+    assert "friends.table" in recompute(record)[0].differing
+    record.dispose()
+
+
+def test_the_public_record_tells_nothing_of_a_panel_member_who_was_erased(tmp_path, graph):
+    """A scorer beside the rest of the panel tells of what the erased one showed, and who is asked tells who it was."""
+    system = Inquiry(epsilon_features=3.0, epsilon_labels=3.0, panel=0.2, seed=0)
+    store = opened(graph, system, graph=Graph(graph.adjacency), panel=PANEL, people=ASKED)
+    second = next_round(store, *PERIOD)
+    ask = second.release.question("resemblance").ask
+    made = [digest for digest in (ask.scorer, ask.offers, second.people) if digest is not None]
+    copy_record(store, tmp_path / "before")
+    store.forget(3, "participant")
+    copy_record(store, tmp_path / "after")
+    with_all, without = open_record(tmp_path / "before"), open_record(tmp_path / "after")
+    assert len(made) >= 2
+    assert all(with_all.blob(digest) is not None for digest in made)
+    assert not any(without.blob(digest) is not None for digest in made)
+    for digest in (store.study.panel, store.study.people, store.study.inputs.edges):  # known before anybody answered
+        assert without.array(digest) is not None
+    assert recompute(with_all)[0].differing == ()
+    assert "resemblance.scorer" in recompute(without)[0].differing
+    with_all.dispose()
+    without.dispose()
+
+
+def test_a_round_that_cannot_be_computed_leaves_the_last_one_open(graph):
+    system = Inquiry(epsilon_features=3.0, epsilon_labels=3.0, panel=0.2, seed=0)
+    first = declare(ABOUT, graph.schema, system, graph=Graph(graph.adjacency), panel=PANEL, people=ASKED)
+    store = Store.open(":memory:", first.study)
+    store.publish(*first.public)
+    with pytest.raises(PrivetError):
+        next_round(store, *PERIOD)  # nobody has answered yet: somebody clicked too early
+    assert not store.is_closed()
+
+
+def test_training_reads_answers_with_the_scorer_that_was_asked_with(graph):
+    system = Inquiry(epsilon_features=3.0, epsilon_labels=3.0, panel=0.2, seed=0)
+    store = opened(graph, system, graph=Graph(graph.adjacency), panel=PANEL, people=ASKED)
+    second = next_round(store, *PERIOD)
+    play(store.at(second), graph)
+    store.forget(int(PANEL[0]), "participant")
+    planned = system_of(second, store)
+    scorer, _ = planned._scorer(gather(store, planned))
+    bound = store.at(second).form.release.question("resemblance").ask.scorer
+    assert np.array_equal(scorer.weights, bound)
+    only = int(graph.labels[PANEL[0]])  # the panel loses a whole class
+    for node in PANEL[graph.labels[PANEL] == only]:
+        store.forget(int(node), "participant")
+    assert train_rounds(store).fitted.predicted().all()

@@ -1,0 +1,91 @@
+"""The rounded Gaussian: its table exactly, its distribution statistically (false alarms below 1e-6 each)."""
+
+import math
+from decimal import Decimal, getcontext
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from privet.errors import InvalidParameter
+from privet.mechanisms import SeededBits, SystemBits
+from privet.mechanisms.primitives.gaussian import RoundedGaussian, _alias_table, cell_weights
+from privet.privacy.accounting.program import EXTRA, RATIO, TAIL
+
+ALARM = 1e-6
+
+
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=12).filter(any), st.integers(0, 2**32))
+def test_the_alias_table_has_exactly_the_given_weights(shares: list[int], seed: int) -> None:
+    whole = len(shares) << 128
+    weights = [share * whole // sum(shares) for share in shares]
+    weights[0] += whole - sum(weights)
+    columns, aliases = _alias_table(weights)
+    found = [0] * len(weights)
+    for cell in range(len(weights)):
+        chance = 1 << 128 if columns.certain[cell] else (int(columns.high[cell]) << 64) + int(columns.low[cell])
+        found[cell] += chance
+        found[aliases[cell]] += (1 << 128) - chance
+    assert found == weights
+
+
+@settings(max_examples=5)
+@given(st.floats(2.0**30, 2.0**56))
+def test_cells_weigh_what_their_nearest_integer_does(scale: float) -> None:
+    getcontext().prec = 60
+    source = RoundedGaussian(scale)
+    weights, half = cell_weights(scale, source.width_bits), 2048
+    for cell in (0, 1, 77, 500):
+        first = cell << source.width_bits
+        for start, place in ((first, half + cell), (first + 1, half - 1 - cell)):
+            expected = (-(Decimal(start) ** 2) / (2 * Decimal(scale) ** 2)).exp()
+            relative = Decimal(weights[place]) / Decimal(weights[half]) / expected
+            assert abs(relative - 1) < Decimal(2) ** -90 / expected
+    assert (half << source.width_bits) >= 32 * scale
+    assert math.log(2) + stats.norm.logsf(32) < math.log(TAIL)
+    assert min(weights) >= 1  # rounded up
+    assert EXTRA >= 4096 * 2.0**-140
+
+
+def test_every_proposal_is_accepted_with_its_exact_chance_up_to_the_ratio() -> None:
+    """The acceptance probability that the program computes, against 60 digits, for places all over the cells."""
+    getcontext().prec = 60
+    source, rng = RoundedGaussian(2.0**38 * 3.7), np.random.default_rng(0)
+    inside = rng.integers(0, 1 << source.width_bits, 300)
+    nearest = rng.integers(0, int(32 * source.scale), 300) >> source.width_bits << source.width_bits
+    away = inside.astype(np.float64) * (2 * nearest + inside).astype(np.float64)
+    chance = np.exp(away * (-0.5 / source.scale**2))
+    for r, t0, p in zip(inside.tolist(), nearest.tolist(), chance.tolist(), strict=True):
+        exact = (-Decimal(r * (2 * t0 + r)) / (2 * Decimal(source.scale) ** 2)).exp()
+        rounded = Decimal(math.ceil(p * 2.0**53)) / Decimal(2) ** 53  # the coin has 53 bits
+        assert abs((rounded / exact).ln()) <= Decimal(RATIO) / 2
+
+
+@pytest.mark.parametrize("scale", [2.0**30, 2.0**38 * 3.7, 2.0**56])
+def test_draws_are_gaussian(scale: float) -> None:
+    drawn = RoundedGaussian(scale).draw(200_000, SeededBits(1)) / scale
+    assert stats.kstest(drawn, "norm").pvalue > ALARM
+    assert abs((drawn**4).mean() - 3) < 6 * math.sqrt(96 / 200_000)
+    assert stats.kstest(drawn[1:] - drawn[:-1], "norm", args=(0, math.sqrt(2))).statistic < 0.02
+
+
+def test_low_bits_are_uniform() -> None:
+    drawn = RoundedGaussian(2.0**40).draw(160_000, SeededBits(2))
+    for shift in (0, 20, 32):  # of 2^34 integers in a cell
+        counts = np.bincount((drawn >> shift) & 15, minlength=16)
+        assert stats.chisquare(counts).pvalue > ALARM
+
+
+def test_a_seed_repeats_and_the_operating_system_does_not() -> None:
+    source = RoundedGaussian(2.0**40)
+    assert np.array_equal(source.draw(9, SeededBits(3)), source.draw(9, SeededBits(3)))
+    assert not np.array_equal(source.draw(9, SystemBits()), source.draw(9, SystemBits()))
+    assert len(source.draw(0, SystemBits())) == 0
+
+
+@pytest.mark.parametrize("scale", [2.0**29, 2.0**57, math.nan])
+def test_scales_outside_are_refused(scale: float) -> None:
+    with pytest.raises(InvalidParameter, match=r"from 2\^30 to 2\^56"):
+        RoundedGaussian(scale)

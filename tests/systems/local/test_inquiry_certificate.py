@@ -1,0 +1,113 @@
+"""Certificates of Inquiry's predictions, against liars who are played through everything that the server computes."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from privet.data import social_graph, split_nodes
+from privet.errors import InvalidData
+from privet.mechanisms import SeededBits
+from privet.release.asks.resemblance import Resemblance
+from privet.systems import Fitted
+from privet.systems.local._inquiry_certificate import certify_counts, possible_answers
+from privet.systems.local.inquiry import Inquiry
+
+PEOPLE = social_graph(300, classes=3, average_degree=4, homophily=0.55, features=30, feature_signal=0.9, seed=0)
+GRAPH = PEOPLE.replace(split=split_nodes(PEOPLE, 0.5, 0.25, seed=0))
+
+
+@pytest.mark.parametrize("defence", [(), ("bound",)])
+def test_liars_turn_a_prediction_as_soon_as_there_are_enough_of_them_and_no_sooner(defence: tuple[str, ...]) -> None:
+    system = Inquiry(epsilon_features=2.0, panel=0.2, seed=0, defence=defence)
+    collected = system.collect(GRAPH, SeededBits(0))
+    prior, (seen, _, _) = system._prior(collected), collected.supervised("Inquiry")
+    weighed = system._with_answers(collected, prior, seen)
+    certificate = system._certificate(collected, weighed.logits, weighed)
+    assert certificate is not None
+    kinds, said = possible_answers(collected, weighed)
+    said = said - said.mean(axis=-1, keepdims=True)
+    adjacency = GRAPH.adjacency
+
+    def predicted(own: np.ndarray, person: int) -> int:
+        sources = zip(weighed.weights.weights, system._sources(collected, prior, own), strict=True)
+        return int(sum((weight * source[person] for weight, source in sources), weighed.weights.offsets).argmax())
+
+    def turns(person: int, number: int) -> bool:
+        friends = adjacency.indices[adjacency.indptr[person] : adjacency.indptr[person + 1]]
+        before = predicted(weighed.own, person)
+        for liars in combinations(friends[kinds[friends] >= 0], number):
+            for answers in product(range(said.shape[1]), repeat=number):
+                own = weighed.own.copy()
+                own[list(liars)] = said[kinds[list(liars)], list(answers)]
+                if predicted(own, person) != before:
+                    return True
+        return False
+
+    for liars in (0, 1):
+        for person in np.flatnonzero(certificate.liars == liars)[:6]:
+            assert turns(person, liars + 1)
+            assert not any(turns(person, fewer) for fewer in range(1, liars + 1))
+    for person in np.flatnonzero(np.isinf(certificate.liars) & (np.diff(adjacency.indptr) == 2))[:6]:
+        assert not turns(person, 2)
+
+
+def test_a_lie_that_was_told_is_among_those_that_are_considered() -> None:
+    system = Inquiry(epsilon_features=2.0, panel=0.2, seed=0)
+    collected = system.collect(GRAPH, SeededBits(0))
+    weighed = system._with_answers(collected, system._prior(collected), collected.supervised("Inquiry")[0])
+    kinds, said = possible_answers(collected, weighed)
+    told = collected.answers[Resemblance.name].users
+    assert (kinds[told] >= 0).all()
+    centred = said - said.mean(axis=-1, keepdims=True)
+    distance = np.abs(centred[kinds[told]] - weighed.own[told][:, None]).max(axis=-1).min(axis=1)
+    assert distance.max() < 1e-5
+    assert (np.abs(centred).sum(axis=-1) == 0).any(axis=1).all()  # anybody may say nothing
+
+
+def test_counts_are_bounded_from_below() -> None:
+    system = Inquiry(epsilon_edges=3.0, seed=0)
+    collected = system.collect(GRAPH, SeededBits(0))
+    fitted = system.fit(collected)
+    rounds = [collected.learned[name] for name in ("friends", "friends-again") if name in collected.learned]
+    logits = system._prior(collected)
+    thorough = certify_counts(logits, rounds, None, thorough=True)
+    assert fitted.certificate is not None
+    assert (fitted.certificate.liars <= thorough.liars).all()
+    assert thorough.share(1) - thorough.share(3) > 0.02
+    with pytest.raises(InvalidData, match="from 0 to 3"):
+        thorough.withstands(4)
+
+
+def test_without_counts_no_published_class_matters() -> None:
+    nothing = certify_counts(np.zeros((4, 2)), [], None)
+    assert np.isinf(nothing.liars).all()
+    assert not nothing.own_lie.any()
+
+
+def test_a_certificate_is_kept_with_the_model(tmp_path: Path) -> None:
+    fitted = Inquiry(epsilon_features=2.0, panel=0.2, seed=0)
+    found = fitted.fit(fitted.collect(GRAPH, SeededBits(0)))
+    found.save(tmp_path / "model")
+    again = Fitted.load(tmp_path / "model")
+    assert found.certificate is not None
+    assert again.certificate is not None
+    assert (again.certificate.liars == found.certificate.liars).all()
+    assert (again.certificate.own_lie == found.certificate.own_lie).all()
+    assert again.certificate.in_words() == found.certificate.in_words()
+    table = again.predictions(np.arange(5))
+    assert table["certified_liars"].to_pylist() == found.certificate.liars[:5].tolist()
+    assert table["own_lie"].to_pylist() == found.certificate.own_lie[:5].tolist()
+    assert found.facts["withstands_1"] == found.certificate.share(1)
+
+
+def test_trimmed_evidence_is_bounded_from_below() -> None:
+    system = Inquiry(epsilon_features=2.0, panel=0.2, seed=0, defence=("trim", "bound"))
+    collected = system.collect(GRAPH, SeededBits(0))
+    trimmed = system.fit(collected).certificate
+    assert trimmed is not None
+    assert trimmed.most == 10
+    assert 0.2 < trimmed.share(1) < 1
