@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -59,8 +60,22 @@ def _on_workers(function: Callable[[Any], Any], tasks: Sequence[Any], client: Cl
     futures = client.map(function, tasks, pure=False)
     try:
         yield from results_of(futures, client)
-    finally:
-        client.cancel(futures)  # after an error or Ctrl-C; finished ones are only released
+    except BaseException:
+        client.cancel(futures)
+        _let_started_ones_end(client, {future.key for future in futures})
+        raise
+    client.cancel(futures)  # only released: they are finished
+
+
+def _let_started_ones_end(client: Client, keys: set[Any]) -> None:
+    """Wait, for a limited time, until no worker is at one of these tasks: none may write after an error was told."""
+    give_up = time.monotonic() + _SECONDS
+    while time.monotonic() < give_up and any(client.run(_is_at, keys, on_error="ignore").values()):
+        time.sleep(0.05)
+
+
+def _is_at(keys: set[Any], dask_worker: Any) -> bool:
+    return any(task.key in keys for task in dask_worker.state.executing)
 
 
 def results_of(futures: Sequence[Any], client: Client) -> Iterator[tuple[int, Any]]:
