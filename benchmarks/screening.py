@@ -26,7 +26,7 @@ from privet.mechanisms import (
     SeededBits,
 )
 from privet.release.answers import Answer
-from privet.release.screening import RATE, Screening, screen_reports
+from privet.release.screening import KINDS, RATE, Screening, screen_reports
 
 SHARES = (0.01, 0.05, 0.1)
 
@@ -75,7 +75,7 @@ def _rows(graph: Graph, honest: int, lying: int) -> Any:
 
 def _screened(name: str, mechanism: Any, reports: Any, **known: Any) -> Screening:
     tests, alone = screen_reports(name, mechanism, Answer(np.arange(len(reports)), reports), len(reports), **known)
-    return Screening(tuple(tests), RATE, len(reports), {name: alone})
+    return Screening(tuple(tests), RATE, KINDS, len(reports), {name: alone})
 
 
 def _questions(graph: Graph) -> Any:

@@ -1,4 +1,4 @@
-"""``privet certify``: how many liars a model's predictions withstand."""
+"""``privet certify``: how many lies a model's predictions withstand."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def certify(
         typer.echo(json.dumps({**certificate.to_dict(), "withstands": shares, "in_words": certificate.in_words()}))
         return
     for liars in certificate.numbers():
-        typer.echo(f"{certificate.share(liars):6.1%} of predictions stand against {liars} liar{'s' * (liars > 1)}")
+        typer.echo(f"{certificate.share(liars):6.1%} of predictions stand against {certificate.counted(liars)}")
     typer.echo(certificate.in_words())

@@ -72,6 +72,19 @@ class Links:
     told: Array
     own: Array
 
+    def of_others(self) -> Links:
+        """Return the links without those of people to themselves, which loops of the graph make."""
+        return self._where(self.listeners != self.speakers)
+
+    def to_themselves(self, people: int) -> Links:
+        """Return one link of each person to themselves: the sum of theirs."""
+        own = self._where(self.listeners == self.speakers)
+        sums = (np.bincount(own.listeners, part, people) for part in (own.told, own.own))
+        return Links(np.arange(people), np.arange(people), *sums)
+
+    def _where(self, chosen: NDArray[np.bool_]) -> Links:
+        return Links(self.listeners[chosen], self.speakers[chosen], self.told[chosen], self.own[chosen])
+
     def joined(self, other: Links) -> Links:
         """Return the links of both."""
         names = ("listeners", "speakers", "told", "own")

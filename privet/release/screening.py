@@ -20,10 +20,13 @@ from privet.mechanisms.core.tally import Tally, within
 from privet.release.answers import Answer, Answers
 from privet.release.surprise import equal_p_value, mean_log_e, share_log_e
 
-__all__ = ["RATE", "Finding", "Screening", "screen", "screen_reports"]
+__all__ = ["KINDS", "RATE", "Finding", "Screening", "screen", "screen_reports"]
 
 RATE = 0.001
-"""The share of studies with honest devices only in which there is an alarm, at most."""
+"""The share of rounds with honest devices only in which there is an alarm, at most."""
+
+KINDS = 5
+"""The tests that the reports of one question may ever be put to: symbols, columns, drawn, alone, equal."""
 
 _ALONE = (1e-2, 1e-4, 1e-6)  # a report is counted as surprising alone at each of these rates
 
@@ -51,7 +54,8 @@ class Screening:
 
     Attributes:
         tests: The tests, each valid alone.
-        rate: The share of honest studies with an alarm, at most, over all tests and looks together.
+        rate: The share of honest rounds with an alarm, at most, over all tests and looks together.
+        possible: The number of tests that might have been made, now or at a later look.
         reports: The number of reports that were tested.
         p_values: For each question a p-value of each report, for a defence that leaves reports out: an honest report
             has a p-value of at most t with probability at most 2 t.
@@ -59,13 +63,14 @@ class Screening:
 
     tests: tuple[Finding, ...]
     rate: float
+    possible: int
     reports: int
     p_values: dict[str, NDArray[np.float64]] = field(repr=False)
 
     @property
     def p_value(self) -> float:
-        """The smallest p-value, corrected for the number of tests."""
-        return min([1.0, *(len(self.tests) * test.p_value for test in self.tests)])
+        """The smallest p-value, corrected for every test that might have been made: more come with more reports."""
+        return min([1.0, *(self.possible * test.p_value for test in self.tests)])
 
     @property
     def alarm(self) -> bool:
@@ -76,7 +81,7 @@ class Screening:
         """Say how surprising the reports are, and what that means."""
         if not self.tests:
             return "Reports were not screened: there are none, or their mechanism states no distribution."
-        promise = f"false alarms in at most {one_in(self.rate)} honest studies, however often you look"
+        promise = f"false alarms in at most {one_in(self.rate)} honest rounds, however often you look"
         if not self.alarm:
             return (
                 f"{self.reports:,} reports look like reports of honest devices ({promise}). Lies that keep the noise, "
@@ -84,7 +89,7 @@ class Screening:
             )
         worst = min(self.tests, key=lambda test: test.p_value)
         return (
-            f"Reports like these come from honest devices in fewer than {one_in(self.p_value)} studies ({promise}). "
+            f"Reports like these come from honest devices in fewer than {one_in(self.p_value)} rounds ({promise}). "
             f"Most surprising: {worst.finding}."
         )
 
@@ -122,7 +127,7 @@ def screen(answers: Answers, *, rate: float = RATE, most_friends: int | None = N
 
     Args:
         answers: The answers.
-        rate: The share of honest studies with an alarm, at most.
+        rate: The share of honest rounds with an alarm, at most.
         most_friends: The largest number of friends that anybody can have, if that is public: it makes more lies
             visible in answers about friends. People with more friends may then set off a false alarm.
     """
@@ -139,7 +144,8 @@ def screen(answers: Answers, *, rate: float = RATE, most_friends: int | None = N
             question.name, question.mechanism, answer, max(people, len(answer)), most_friends=most_friends
         )
         tests += found
-    return Screening(tuple(tests), rate, sum(len(answer) for answer in answers.values()), values)
+    possible = KINDS * len(answers.release.questions)
+    return Screening(tuple(tests), rate, possible, sum(len(answer) for answer in answers.values()), values)
 
 
 def screen_reports(

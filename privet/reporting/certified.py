@@ -1,4 +1,4 @@
-"""The figure of how many predictions stand against how many liars, for systems that certify them."""
+"""The figure of how many predictions stand against how many lies, for systems that certify them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["certified_figure", "withstanding"]
 
 
 def withstanding(facts: Mapping[str, float], name: str = "withstands") -> dict[int, float]:
-    """Return shares by the number of liars, from the facts ``withstands_1``, ``withstands_2`` and so on.
+    """Return shares by the number of lies, from the facts ``withstands_1``, ``withstands_2`` and so on.
 
     >>> withstanding({"withstands_2": 0.5, "withstands_1": 0.75, "asked": 1.0})
     {1: 0.75, 2: 0.5}
@@ -23,7 +23,7 @@ def withstanding(facts: Mapping[str, float], name: str = "withstands") -> dict[i
 
 
 def certified_figure(result: Result, name: str) -> ReportFigure | None:
-    """Draw the share of predictions that stand against each number of liars; None for a system that cannot tell."""
+    """Draw the share of predictions that stand against each number of lies; None for a system that cannot tell."""
     stand, right = withstanding(result.facts), withstanding(result.facts, "certified_accuracy")
     if not stand:
         return None
@@ -36,11 +36,11 @@ def certified_figure(result: Result, name: str) -> ReportFigure | None:
                 values = [100 * share for share in shares.values()]
                 axis.plot(list(shares), values, mark + "-", color=colour, ms=4.5, lw=1.4, label=label)
         axis.set_xticks(list(stand))
-        axis.set_xlabel("liars among a person's friends")
+        axis.set_xlabel("lying friends, or false published classes of friends")
         axis.set_ylabel("predictions (%)")
         axis.set_ylim(0, 102)
         axis.grid()
         axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
 
-    title = f"Share of people whose prediction by {result.system} on {result.dataset} stands against liars: {told}"
+    title = f"Share of people whose prediction by {result.system} on {result.dataset} stands against lies: {told}"
     return ReportFigure(name, title, 2.6, draw)

@@ -163,7 +163,8 @@ class Fitted:
         """Return an Arrow table of ``node``, ``class``, ``class_name`` if there are names, and each probability.
 
         With a certificate there are also ``certified_liars``, the number of lying friends whom the prediction
-        withstands, and ``own_lie``, whether a lie of the person could turn it.
+        withstands (``certified_false_classes`` where friends are counted over published classes), and ``own_lie``,
+        whether a lie of the person could turn it.
 
         Args:
             nodes: The nodes to list; by default all for which a prediction was made.
@@ -182,7 +183,7 @@ class Fitted:
             columns["class_name"] = pa.array([None if number < 0 else names[number] for number in classes], pa.string())
         columns |= {f"p{number}": np.ascontiguousarray(chances[:, number]) for number in range(chances.shape[1])}
         if self.certificate is not None:
-            columns["certified_liars"] = self.certificate.liars[chosen]
+            columns[self.certificate.column] = self.certificate.liars[chosen]
             columns["own_lie"] = self.certificate.own_lie[chosen]
         return pa.table(columns)
 

@@ -10,14 +10,14 @@ from privet.errors import InvalidParameter
 from privet.mechanisms import Counts, Mechanism, MultiBit, RandomizedResponse, Reports, SeededBits
 from privet.release import LocalRelease
 from privet.release.answers import Answer
-from privet.release.screening import Finding, Screening, one_in, screen, screen_reports
+from privet.release.screening import KINDS, Finding, Screening, one_in, screen, screen_reports
 
 PEOPLE = 1500
 
 
 def screened(mechanism: Mechanism, reports: Reports, **known: int) -> Screening:
     tests, alone = screen_reports("question", mechanism, Answer(np.arange(len(reports)), reports), PEOPLE, **known)
-    return Screening(tuple(tests), 0.001, len(reports), {"question": alone})
+    return Screening(tuple(tests), 0.001, KINDS, len(reports), {"question": alone})
 
 
 def labels() -> tuple[Mechanism, Reports]:
@@ -88,11 +88,20 @@ def test_invented_friends_are_found_if_their_number_is_bounded() -> None:
 
 
 def test_all_questions_share_one_rate() -> None:
-    found = Screening((Finding("a", "x", "something", 4e-4), Finding("b", "y", "else", 0.5)), 0.001, 7, {})
+    found = Screening((Finding("a", "x", "something", 8e-5), Finding("b", "y", "else", 0.5)), 0.001, 10, 7, {})
     assert found.p_value == pytest.approx(8e-4)
     assert found.alarm
-    assert "1 of 1,200 studies" in found.in_words()
-    assert found.to_dict()["tests"][0]["p_value"] == 4e-4
+    assert "1 of 1,200 rounds" in found.in_words()
+    assert found.to_dict()["tests"][0]["p_value"] == 8e-5
+
+
+def test_the_price_of_a_test_does_not_grow_from_look_to_look() -> None:
+    mechanism, reports = labels()
+    few = Answer(np.arange(1), reports.take(np.arange(1)))
+    early, _ = screen_reports("label", mechanism, few, PEOPLE)
+    late = screened(mechanism, reports)
+    assert len(early) < len(late.tests) <= KINDS  # so only a number that is fixed in advance covers all looks
+    assert late.possible == KINDS
 
 
 @given(release=releases(), seed=st.integers(0, 50))

@@ -30,6 +30,14 @@ def test_numbers_that_were_not_looked_for_are_refused() -> None:
         EXACT.withstands(-1)
 
 
+def test_liars_and_false_classes_are_told_apart() -> None:
+    false = Certificate(LIARS, EXACT.own_lie, "false classes", 3, "false class")
+    assert (EXACT.counted(1), EXACT.counted(2), EXACT.column) == ("1 liar", "2 liars", "certified_liars")
+    assert (false.counted(1), false.counted(2)) == ("1 false class", "2 false classes")
+    assert false.column == "certified_false_classes"
+    assert Certificate(LIARS, EXACT.own_lie, **false.to_dict()).each == "false class"
+
+
 def test_nobody_is_certified_without_predictions() -> None:
     nothing = Certificate(np.full(2, np.nan, dtype=np.float32), np.zeros(2, dtype=np.bool_), "false answers")
     assert nothing.share(1) == 0

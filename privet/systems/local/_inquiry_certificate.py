@@ -47,12 +47,14 @@ def certify_answers(
     own, told = weighed.own.astype(np.float64), told_of_neighbours(weighed.own, mixing).astype(np.float64)
     _, of_own, *rest = weighed.weights.weights
     of_neighbours, lies = np.array(rest), "false answers to the feature question"
-    alone = liars_needed(weighed.logits, own_links(len(seen), of_own), own, told, possible) <= 1
+    links = neighbour_links(adjacency, seen, of_neighbours, bounded=bounded)
+    themselves = own_links(len(seen), of_own).joined(links).to_themselves(len(seen))
+    alone = liars_needed(weighed.logits, themselves, own, told, possible) <= 1
     if trimmed:
+        alone |= (adjacency.diagonal() != 0) & (possible.kinds >= 0)  # among whom to trim, an own answer is not bounded
         stood = trimmed_liars(weighed.logits, adjacency, seen, of_neighbours, own, told, possible, bounded=bounded)
         return Certificate(stood, alone, lies, MOST_LIARS)
-    links = neighbour_links(adjacency, seen, of_neighbours, bounded=bounded)
-    needed = liars_needed(weighed.logits, links, own, told, possible)
+    needed = liars_needed(weighed.logits, links.of_others(), own, told, possible)
     return Certificate((needed - 1).astype(np.float32), alone, lies)
 
 
@@ -77,9 +79,17 @@ def possible_answers(collected: Inquired, weighed: Weighed) -> tuple[NDArray[np.
 
 
 def certify_counts(
-    logits: Array, rounds: Sequence[FriendPosterior], weighed: Weighed | None, *, thorough: bool = False
+    logits: Array,
+    rounds: Sequence[FriendPosterior],
+    weighed: Weighed | None,
+    asked: NDArray[np.bool_],
+    *,
+    thorough: bool = False,
 ) -> Certificate:
     """Count the friends' published classes that must be false to turn each prediction, at least.
+
+    It counts entries of the published tables and not liars: the classes of a second round are predicted from other
+    people's counts, so one liar can make several of them false.
 
     All ways to be false are tried where they are few enough; elsewhere they are bounded.
 
@@ -87,6 +97,7 @@ def certify_counts(
         logits: Everybody's final logits.
         rounds: The rounds of the friend question, in order.
         weighed: The answers to the feature question, if it was asked: it weighs what the rounds found.
+        asked: The people who were asked anything, and so could have answered something else.
         thorough: True to try for minutes and not for a second.
     """
     people = len(logits)
@@ -101,8 +112,7 @@ def certify_counts(
         if trials([counted for counted, _ in tried], len(open_), false) > (_THOROUGH if thorough else _QUICK):
             break
         withstands[open_[~turned(tried, open_, logits, size, false)]] = false
-    own_lie = counting | (np.zeros(people, dtype=np.bool_) if weighed is None else (weighed.own != 0).any(axis=1))
-    return Certificate(withstands, own_lie, "false published classes of friends", MOST_FALSE)
+    return Certificate(withstands, asked | counting, "false published classes of friends", MOST_FALSE, "false class")
 
 
 def _bounded(logits: Array, rounds: Sequence[FriendPosterior], size: Array) -> NDArray[np.float64]:

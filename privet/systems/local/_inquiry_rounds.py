@@ -174,6 +174,14 @@ class Inquired(Collected):
             mask[self.shown.users] = True
         return mask
 
+    def could_answer(self) -> NDArray[np.bool_]:
+        """Tell which nodes were asked anything, or to show their features: who kept silent could have answered."""
+        mask = self.answered()
+        for question in self.release.questions:
+            people = question.ask.people()
+            mask[slice(None) if people is None else people] = True
+        return mask
+
     def seen_labels(self) -> NDArray[np.int64]:
         """Return the class that the server sees of each node: public, reported or shown; -1 where it sees none."""
         seen = super().seen_labels().copy()

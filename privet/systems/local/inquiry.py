@@ -279,4 +279,5 @@ class Inquiry(InquiryLearning):
                 return None
             return certify_answers(collected, weighed, bounded=bounded, trimmed=trimmed)
         rounds = [collected.learned.get(name) for name in (Friends.name, FriendsAgain.name)]
-        return certify_counts(logits, [found for found in rounds if found is not None], weighed, thorough=self.thorough)
+        counted = [found for found in rounds if found is not None]
+        return certify_counts(logits, counted, weighed, collected.could_answer(), thorough=self.thorough)

@@ -30,7 +30,7 @@ def test_honest_reports_raise_no_alarm_and_say_what_cannot_be_seen(store):
     report(store, ASKED[:40], np.zeros(40, dtype=np.int64))
     found = screened(store)
     assert (found["round"], found["alarm"], found["reports"]) == (1, False, 40)
-    assert "at most 1 of 1,000 honest studies, however often you look" in found["in_words"]
+    assert "at most 1 of 1,000 honest rounds, however often you look" in found["in_words"]
     assert {test["words"] for test in found["tests"]} == {"their class"}
 
 

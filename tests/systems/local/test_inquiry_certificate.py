@@ -74,16 +74,19 @@ def test_counts_are_bounded_from_below() -> None:
     fitted = system.fit(collected)
     rounds = [collected.learned[name] for name in ("friends", "friends-again") if name in collected.learned]
     logits = system._prior(collected)
-    thorough = certify_counts(logits, rounds, None, thorough=True)
+    thorough = certify_counts(logits, rounds, None, collected.could_answer(), thorough=True)
     assert fitted.certificate is not None
     assert (fitted.certificate.liars <= thorough.liars).all()
+    assert fitted.certificate.each == "false class"  # a liar can make several entries of a later table false
+    assert "certified_false_classes" in fitted.predictions().column_names
+    assert "one liar can cause several of them" in fitted.certificate.in_words()
     assert thorough.share(1) - thorough.share(3) > 0.02
     with pytest.raises(InvalidData, match="from 0 to 3"):
         thorough.withstands(4)
 
 
 def test_without_counts_no_published_class_matters() -> None:
-    nothing = certify_counts(np.zeros((4, 2)), [], None)
+    nothing = certify_counts(np.zeros((4, 2)), [], None, np.zeros(4, dtype=np.bool_))
     assert np.isinf(nothing.liars).all()
     assert not nothing.own_lie.any()
 
