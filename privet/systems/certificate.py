@@ -14,7 +14,12 @@ from privet.errors import InvalidData
 __all__ = ["CURVE", "Certificate"]
 
 CURVE = (1, 2, 3, 5, 10)
-"""The numbers of liars that reports and facts are about."""
+"""The numbers of lies that reports and facts are about."""
+
+_FALSE_ENTRIES = (
+    "Counted are false entries of the published tables; one liar can cause several of them, because a table of predicted "
+    "classes is made from other people's counts."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +102,12 @@ class Certificate:
     def in_words(self) -> str:
         """Say what is certified, and what is not."""
         told = ", ".join(f"{self.share(k):.1%} against {k}" for k in CURVE if k in self.numbers())
-        unit = "" if self.each == "liar" else (
-            " Counted are false entries of the published tables; one liar can cause several of them, because a table of "
-            "predicted classes is made from other people's counts."
-        )
+        unit = "" if self.each == "liar" else f" {_FALSE_ENTRIES}"
         bound = "" if self.most is None else f" Numbers above {self.most} were not looked for."
         own = self.facts()["own_lie"]
         return (
-            f"Predictions that stand whatever some of a person's friends do ({self.lies}): {told}.{bound}{unit} This holds "
-            "for the published model: its prior, weights and model of answers are held fixed, so what liars did to "
+            f"Predictions that stand whatever some of a person's friends do ({self.lies}): {told}.{bound}{unit} This "
+            "holds for the published model: its prior, weights and model of answers are held fixed, so what liars did to "
             f"those is outside. A person's own lie could turn {own:.1%} of the predictions."
         )
 

@@ -28,7 +28,9 @@ def print_result(result: Result) -> None:
     certified = [100 * result.facts.get(f"certified_accuracy_{liars}", 0.0) for liars in (1, 2, 3)]
     if any(certified):
         told = ", ".join(f"{figure:.1f}" for figure in certified)
-        console.print(f"Right, and against 1, 2 or 3 lies about a person's friends: {told} % of test nodes (certified, last seed).")
+        console.print(
+            f"Right, and against 1, 2 or 3 lies about friends: {told} % of test nodes (certified, last seed)."
+        )
     if "reported_pairs" in result.facts:
         pairs, noise = (result.facts[name] for name in ("reported_pairs", "expected_noise"))
         noise = min(noise, pairs)
