@@ -17,8 +17,8 @@ CURVE = (1, 2, 3, 5, 10)
 """The numbers of lies that reports and facts are about."""
 
 _FALSE_ENTRIES = (
-    "Counted are false entries of the published tables; one liar can cause several of them, because a table of predicted "
-    "classes is made from other people's counts."
+    "Counted are false entries of the published tables; one liar can cause several of them, because a table of "
+    "predicted classes is made from other people's counts."
 )
 
 
@@ -107,8 +107,8 @@ class Certificate:
         own = self.facts()["own_lie"]
         return (
             f"Predictions that stand whatever some of a person's friends do ({self.lies}): {told}.{bound}{unit} This "
-            "holds for the published model: its prior, weights and model of answers are held fixed, so what liars did to "
-            f"those is outside. A person's own lie could turn {own:.1%} of the predictions."
+            "holds for the published model: its prior, weights and model of answers are held fixed, so what liars did "
+            f"to those is outside. A person's own lie could turn {own:.1%} of the predictions."
         )
 
     def to_dict(self) -> dict[str, Any]:
