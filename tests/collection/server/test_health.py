@@ -2,10 +2,10 @@
 
 import io
 import json
-import time
 
 import pytest
 from fastapi.testclient import TestClient
+from patience import wait_until
 from simulated_studies import Service
 
 from privet.collection.server.events import Events
@@ -46,11 +46,6 @@ def test_the_routes_are_outside_the_rate_limit_and_follow_the_store(tmp_path, st
         assert client.get("/healthz").json() == {"status": "alive"}
         assert client.get("/readyz").json() == {"status": "ready"}
         monkeypatch.setattr(service.store, "revoked", lambda: (_ for _ in ()).throw(StoreFailure("away")))
-        for _ in range(100):  # the collector looks once a second
-            if client.get("/readyz").status_code == 503:
-                break
-            time.sleep(0.1)
-        else:
-            pytest.fail("the collector did not notice that its store is away")
+        wait_until(lambda: client.get("/readyz").status_code == 503)  # the collector looks once a second
         assert client.get("/readyz").json() == {"status": "store away"}
         assert client.get("/healthz").status_code == 200
