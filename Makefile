@@ -4,12 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types layers docs unit bench clean
+.PHONY: demo test checks lint types layers docs unit bench clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/privet demo
 
-test: lint types layers docs unit
+# What takes one processor runs side by side, each with its output in one piece; the tests take all processors.
+TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+test: $(VENV)/dev.stamp
+	$(MAKE) --no-print-directory --jobs 4 $(TOGETHER) checks
+	$(MAKE) --no-print-directory unit
+
+checks: lint types layers docs
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
