@@ -30,8 +30,8 @@ layers: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going --quiet --write-all -b html docs docs/_build/html
 
-unit: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
+unit: $(VENV)/dev.stamp  # with bytecode, even where the environment is against it: hundreds of processes import privet
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
