@@ -40,7 +40,7 @@ def test_it_is_ready_while_the_store_was_heard_of_lately():
 
 
 def test_the_routes_are_outside_the_rate_limit_and_follow_the_store(tmp_path, study, monkeypatch):
-    service = Service(study, Store.open(tmp_path / "reports", study), rate=0.1, burst=1)
+    service = Service(study, Store.open(tmp_path / "reports", study), rate=0.001, burst=1)
     with TestClient(service.app) as client:
         assert {client.get(path).status_code for path in ("/healthz", "/readyz") for _ in range(5)} == {200}
         assert client.get("/healthz").json() == {"status": "alive"}
