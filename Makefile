@@ -4,12 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types layers docs unit bench clean
+.PHONY: demo test checks lint types layers docs unit bench clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/privet demo
 
-test: lint types layers docs unit
+# What takes one processor runs side by side, each with its output in one piece; the tests take all processors.
+TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+test: $(VENV)/dev.stamp
+	$(MAKE) --no-print-directory --jobs 4 $(TOGETHER) checks
+	$(MAKE) --no-print-directory unit
+
+checks: lint types layers docs
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
@@ -24,8 +30,8 @@ layers: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going --quiet --write-all -b html docs docs/_build/html
 
-unit: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
+unit: $(VENV)/dev.stamp  # with bytecode, even where the environment is against it: hundreds of processes import privet
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks

@@ -22,6 +22,7 @@ import pytest
 from typer.main import get_command
 
 from privet.cli import app
+from privet.collection.operator.rehearsal import free_port
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -55,7 +56,7 @@ def says(printed: str, line: str) -> bool:
 
 def run(command: str, expected: list[str], environment: dict[str, str]) -> None:
     result = subprocess.run(
-        command, shell=True, capture_output=True, text=True, timeout=300, check=False, env=environment
+        command, shell=True, capture_output=True, text=True, timeout=900, check=False, env=environment
     )
     assert result.returncode == (1 if command in BREAKING else 0), f"{command}\n{result.stderr}"
     for line in expected:
@@ -68,7 +69,7 @@ def running(command: str, port: str) -> Iterator[None]:
     arguments = [sys.executable, "-m", "privet.cli", *shlex.split(command.rstrip("& "))[1:]]
     with subprocess.Popen(arguments, stdout=subprocess.DEVNULL) as server:
         try:
-            for _ in range(600):
+            for _ in range(1200):
                 with socket.socket() as probe:
                     if probe.connect_ex(("127.0.0.1", int(port))) == 0:
                         break
@@ -88,18 +89,12 @@ def environment_in(directory: Path) -> dict[str, str]:
     return {**os.environ, "PATH": path, "COLUMNS": "80", "XDG_DATA_HOME": str(directory)}
 
 
-def free_port() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
-
-
 @pytest.mark.parametrize("document", [d for d in DOCUMENTS if BLOCK.search(d.read_text())], ids=lambda d: d.name)
 def test_what_a_page_says_runs(
     document: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path_factory.mktemp("page"))
-    environment, port, names = environment_in(tmp_path_factory.mktemp("bin")), free_port(), {}
+    environment, port, names = environment_in(tmp_path_factory.mktemp("bin")), str(free_port()), {}
     text = document.read_text()
     if re.search(r"^\$ privet .*&$", text, re.MULTILINE):
         text = text.replace("8000", port)

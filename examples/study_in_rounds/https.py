@@ -76,7 +76,7 @@ def behind_nginx(folder: StudyFolder, prefix: Path, rate: float = 0.0) -> Iterat
         for each in (server, *collectors):
             if each.poll() is None:
                 each.terminate()
-            each.communicate(timeout=30)
+            each.communicate(timeout=60)
 
 
 def _make_certificate(directory: Path) -> None:
@@ -113,7 +113,7 @@ def _configuration(directory: Path, secure: int, plain: int, ports: Sequence[int
 
 def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
     """Wait until nginx listens."""
-    for _ in range(200):
+    for _ in range(1200):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
             return

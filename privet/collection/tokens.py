@@ -100,8 +100,12 @@ class Tokens:
         rows: Sequence[int] = range(len(given))
         size = _NAMED.size
         for key in self._study_keys:
-            starts = (TOKEN_BYTES * row for row in rows)
-            tags = [blake2b(block[at : at + size], digest_size=_TAG, key=key).digest() for at in starts]
+            keyed = blake2b(digest_size=_TAG, key=key)  # half of the work of a short hash is to take the key in
+            tags = []
+            for row in rows:
+                hashed, at = keyed.copy(), TOKEN_BYTES * row
+                hashed.update(block[at : at + size])
+                tags.append(hashed.digest())
             expected = given if len(rows) == len(given) else given[rows]
             if hmac.compare_digest(b"".join(tags), expected.tobytes()):
                 return True

@@ -68,7 +68,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     _require_parent(target)
     probe = _sibling(target)
     with _named_after(target):
-        probe.touch()
+        probe.touch(mode=0o600)  # a kill may leave it beside a secret file
         probe.unlink()
 
 

@@ -1,9 +1,10 @@
 """``privet participate`` against a live collector."""
 
 import json
-import time
+import urllib.request
 
 import pytest
+from patience import PATIENCE, wait_until
 from simulated_studies import declaration, privet
 
 from privet.collection.chain import Chain
@@ -47,7 +48,7 @@ def test_from_a_declaration_to_an_export(tmp_path):
         assert "invited to, 0000" in privet("participate", wrong, "--answers", answers, "--yes", home=other, status=2)
     finally:
         server.terminate()
-        server.communicate(timeout=20)
+        server.communicate(timeout=PATIENCE)
     status = json.loads(privet("study", "status", folder.path, "--json", home=home))
     assert (status["stored"], status["open"]) == (1, True)
     assert "1 of 20 answered" in privet("study", "status", folder.path, home=home)
@@ -82,7 +83,12 @@ def collector(tmp_path):
     (tmp_path / "me.json").write_text(json.dumps({"features": [8, 2, 3, 1], "label": 1}))
     yield folder, f"http://127.0.0.1:{port}/#study={folder.study.id}&token={folder.tokens.issue(7)}"
     server.terminate()
-    server.communicate(timeout=20)
+    server.communicate(timeout=PATIENCE)
+
+
+def open_at(link):
+    with urllib.request.urlopen(f"{link.partition('/#')[0]}/status") as answer:
+        return json.loads(answer.read())["open"]
 
 
 def test_a_closed_study_charges_nothing_and_a_report_that_never_left_is_refunded(collector, tmp_path):
@@ -92,7 +98,7 @@ def test_a_closed_study_charges_nothing_and_a_report_that_never_left_is_refunded
     store = folder.store()
     store.close()
     store.dispose()
-    time.sleep(1.5)  # the collector looks once a second
+    wait_until(lambda: not open_at(link))  # the collector looks once a second
     command = ["participate", link, "--answers", tmp_path / "me.json", "--yes"]
     assert "nothing was spent" in privet(*command, home=tmp_path, status=2)
     assert json.loads(privet("ledger", "--json", home=tmp_path))["spent"] == 0

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from simulated_studies import make_study, simulated
 
 from privet.collection.operator.folder import StudyFolder
@@ -133,7 +134,7 @@ def test_ten_thousand_malformed_bodies(tmp_path):
     server = start_collector(folder, port)
     settled = 0
     try:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         for count in range(10_000):
             path, headers, body = malformed(chance, folder.tokens)
             connection.request("POST", path, body, headers)
@@ -149,7 +150,7 @@ def test_ten_thousand_malformed_bodies(tmp_path):
         connection.close()
     finally:
         server.terminate()
-        server.communicate(timeout=20)
+        server.communicate(timeout=PATIENCE)
     assert set(statuses) >= {401, 415, 422}, statuses
     store = folder.store()
     assert store.count() == 0

@@ -26,7 +26,7 @@ class Connection:
     def __init__(self, site, source="127.0.0.1"):
         port = int(site.url.rpartition(":")[2])
         context = ssl.create_default_context(cafile=site.ca)
-        raw = socket.create_connection(("127.0.0.1", port), 20, source_address=(source, 0))
+        raw = socket.create_connection(("127.0.0.1", port), 120, source_address=(source, 0))
         self._socket = context.wrap_socket(raw, server_hostname="localhost")
         self._file = self._socket.makefile("rb")
 
@@ -81,7 +81,7 @@ def test_the_command_line_trusts_ssl_cert_file_and_reads_the_link_from_its_input
     link = f"{site.url}/#study={site.folder.study.id}&token={site.folder.tokens.issue(5)}"
     environment = {**os.environ, "SSL_CERT_FILE": str(site.ca), "XDG_DATA_HOME": str(tmp_path / "home")}
     command = [sys.executable, "-m", "privet.cli", "participate", "-", "--answers", str(tmp_path / "me.json"), "--yes"]
-    done = subprocess.run(command, input=link + "\n", env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, input=link + "\n", env=environment, capture_output=True, text=True, timeout=120)
     assert "(stored)" in done.stdout, done.stderr
 
 
@@ -153,7 +153,7 @@ def test_headers_and_doors(site, connect):
         assert elsewhere.ask(path)[0] == 403
         assert here.ask(path)[0] in (200, 401)
     assert elsewhere.ask("/operators")[0] == 404
-    with socket.create_connection(("localhost", int(site.plain.rpartition(":")[2])), 10) as plain:
+    with socket.create_connection(("localhost", int(site.plain.rpartition(":")[2])), 120) as plain:
         plain.sendall(b"GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         answer = plain.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 301")
@@ -168,7 +168,7 @@ def test_no_file_of_nginx_and_no_log_has_an_address_or_a_token(own_site, connect
     own_site.collectors[0].kill()
     own_site.collectors[1].kill()
     assert second.ask("/study")[0] in (502, 503, 504)
-    logs = [each.communicate(timeout=30)[1] for each in own_site.collectors]
+    logs = [each.communicate(timeout=120)[1] for each in own_site.collectors]
     logs += [path.read_bytes() for path in own_site.prefix.iterdir() if path.suffix == ".log"]
     for kind in ("client_body", "proxy"):
         assert not any(path.is_file() for path in (own_site.prefix / kind).rglob("*"))

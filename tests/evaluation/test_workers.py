@@ -106,13 +106,13 @@ def test_no_process_outlives_its_parent(tmp_path: Path, signal_name: str) -> Non
     parent = subprocess.Popen([sys.executable, str(script), str(tmp_path)], stderr=subprocess.DEVNULL)
     children = until(lambda: [int(path.read_text()) for path in tmp_path.glob("*.pid") if path.read_text()], 1)
     parent.send_signal(getattr(__import__("signal"), signal_name))
-    parent.wait(timeout=30)
+    parent.wait(timeout=120)
     until(lambda: [child for child in children if not running(child)], 1)
 
 
 def until(found: Any, count: int) -> list[int]:
-    """Wait, at most a minute, until something has been found so often."""
-    for _ in range(600):
+    """Wait, at most two minutes, until something has been found so often."""
+    for _ in range(1200):
         if len(result := found()) >= count:
             return list(result)
         time.sleep(0.1)

@@ -9,7 +9,6 @@ import os
 import shutil
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 import uvicorn
 from fastapi import FastAPI, Request, Response
+from patience import PATIENCE, wait_until
 from simulated_studies import asked
 
 from privet.collection.server.app import Limits, create_app
@@ -103,8 +103,7 @@ class Server:
         self._server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, ws="none"))
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
         self._thread.start()
-        while not self._server.started:
-            time.sleep(0.01)
+        wait_until(lambda: self._server.started, pause=0.01)
 
     def stop(self) -> None:
         self._server.should_exit = True
@@ -157,7 +156,7 @@ class Visit:
 
     def open(self, url: str) -> Any:
         page = self.context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(1000 * PATIENCE)
         page.on("request", self._on_request)
         page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
         page.on("console", self._on_console)
@@ -189,7 +188,7 @@ class Visit:
 def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=OPTIONS, timeout=1000 * PATIENCE)
         yield chromium
         chromium.close()
 

@@ -6,6 +6,7 @@ perturbation with the operating system's randomness, HTTP and store are those of
 
 from __future__ import annotations
 
+import random
 import socket
 import subprocess
 import sys
@@ -30,12 +31,20 @@ from privet.errors import InvalidData, PrivetError
 
 __all__ = ["free_port", "live_collector", "play_people", "start_collector", "take_part"]
 
+_PORTS = (16_384, 32_768)
+_PATIENCE = 120.0  # seconds that a collector on a busy machine may take to start
+
 
 def free_port() -> int:
-    """Return a port of loopback that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port of loopback that nobody listens on.
+
+    It lies below those that systems give to outgoing connections, one of which could take it before it is used.
+    """
+    while True:
+        port = random.SystemRandom().randrange(*_PORTS)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 _SERVER = (
@@ -66,13 +75,12 @@ def start_collector(
     """
     command = [sys.executable, "-c", _SERVER, str(folder.path), str(port), str(rate), str(proxied), log]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    for _ in range(600):
+    give_up = time.monotonic() + _PATIENCE
+    while server.poll() is None and time.monotonic() < give_up:
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
             return server
         except OSError:
-            if server.poll() is not None:
-                break
             time.sleep(0.05)
     server.kill()
     problem = server.communicate()[1].decode(errors="replace").strip().splitlines()
@@ -88,7 +96,7 @@ def live_collector(folder: StudyFolder) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
-        server.communicate(timeout=30)
+        server.communicate(timeout=_PATIENCE)
 
 
 def play_people(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from privet.collection.server.tables import REPORTS
 __all__ = ["Insertion", "Outcome"]
 
 _FEW = 900  # SQLite's smallest limit on the parameters of a statement is 999
-_ROWS = 100  # of one INSERT
+# Rows of one INSERT: sqlite3 lets go of the interpreter lock for each, and waits for the event loop to get it back.
+_ROWS = (1000, 100, 1) if sqlite3.sqlite_version_info >= (3, 32) else (100, 1)  # older ones take 999 parameters
 _INSERT_POSTGRESQL = (
     "INSERT INTO reports (study, node, minute, body) SELECT %s, node, %s, body "
     "FROM unnest(%s::integer[], %s::bytea[]) AS t(node, body) ON CONFLICT DO NOTHING RETURNING node"
@@ -71,15 +73,15 @@ class Insertion:
         return {int(node) for node in self.connection.exec_driver_sql(_INSERT_POSTGRESQL, parameters).scalars()}
 
     def _insert_counting(self, nodes: Sequence[int], bodies: Sequence[bytes]) -> int:
-        """Count the rows that are new. Many rows a statement: sqlite3 lets go of the interpreter lock for each."""
-        count, whole = 0, len(nodes) - len(nodes) % _ROWS
-        for start in range(0, whole, _ROWS):
-            parameters: list[Any] = [self.study, self.minute, *repeat(None, 2 * _ROWS)]
-            parameters[2::2] = nodes[start : start + _ROWS]
-            parameters[3::2] = bodies[start : start + _ROWS]
-            count += self.connection.exec_driver_sql(_insert_sqlite(_ROWS), tuple(parameters)).rowcount
-        for node, body in zip(nodes[whole:], bodies[whole:], strict=True):
-            count += self.connection.exec_driver_sql(_insert_sqlite(1), (self.study, self.minute, node, body)).rowcount
+        """Count the rows that are new."""
+        count, start = 0, 0
+        for rows in _ROWS:
+            for end in range(start + rows, len(nodes) + 1, rows):
+                parameters: list[Any] = [self.study, self.minute, *repeat(None, 2 * rows)]
+                parameters[2::2] = nodes[start:end]
+                parameters[3::2] = bodies[start:end]
+                count += self.connection.exec_driver_sql(_insert_sqlite(rows), tuple(parameters)).rowcount
+                start = end
         return count
 
     def _sorted_out(self, nodes: Sequence[int], bodies: Sequence[bytes], new: set[int]) -> list[Outcome]:

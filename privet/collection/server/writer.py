@@ -93,12 +93,11 @@ class GroupWriter:
     def _write(self, group: list[_Pending]) -> list[Outcome | InvalidReports]:
         nodes = list(chain.from_iterable(pending.nodes for pending in group))
         bodies = list(chain.from_iterable(pending.bodies for pending in group))
-        results: list[Outcome | InvalidReports] = [Outcome.STORED] * len(nodes)
-        for row, error in self._invalid(nodes, bodies, 0, len(nodes)):
-            results[row] = error
-        good = [row for row, result in enumerate(results) if isinstance(result, Outcome)]
-        if len(good) == len(nodes):
+        invalid = dict(self._invalid(nodes, bodies, 0, len(nodes)))
+        if not invalid:
             return list(self._store.insert(nodes, bodies))
+        results = [invalid.get(row, Outcome.STORED) for row in range(len(nodes))]
+        good = [row for row in range(len(nodes)) if row not in invalid]
         outcomes = self._store.insert([nodes[row] for row in good], [bodies[row] for row in good])
         for row, outcome in zip(good, outcomes, strict=True):
             results[row] = outcome

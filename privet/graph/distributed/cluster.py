@@ -65,7 +65,7 @@ def connect(cluster: str = "local") -> Iterator[Client]:
     chosen = parse_cluster(cluster)
     if isinstance(chosen, str):
         try:
-            client = distributed.Client(chosen, timeout="10s", set_as_default=False)
+            client = distributed.Client(chosen, timeout="30s", set_as_default=False)
         except (OSError, TimeoutError) as error:
             raise InvalidParameter(
                 f"No Dask scheduler answers at {chosen}. Start one with 'dask scheduler'."

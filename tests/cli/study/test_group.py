@@ -7,9 +7,9 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 
 import pytest
+from patience import PATIENCE, wait_until
 from simulated_studies import declaration, privet
 
 from privet.collection.operator.folder import StudyFolder
@@ -73,11 +73,9 @@ def test_a_process_that_is_ended_leaves_nothing(tmp_path):
     options = [*declaration(tmp_path), "--nodes", 3_000_000]
     command = [sys.executable, "-m", "privet.cli", "study", "new", "study", *map(str, options)]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
-    while not list(tmp_path.glob(".study.*/tokens.csv")):
-        assert process.poll() is None
-        time.sleep(0.01)
+    wait_until(lambda: process.poll() is not None or list(tmp_path.glob(".study.*/tokens.csv")), pause=0.01)
     process.terminate()
-    assert process.wait(30) == 143
+    assert process.wait(PATIENCE) == 143
     assert sorted(path.name for path in tmp_path.iterdir()) == ["questions.txt", "schema.json"]
 
 

@@ -6,10 +6,10 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE, wait_until
 from simulated_studies import declaration, privet, store_place
 
 from privet.collection.operator.folder import StudyFolder
@@ -17,6 +17,11 @@ from privet.collection.operator.rehearsal import free_port
 from privet.collection.tokens import new_key
 
 pytest.importorskip("fastapi", reason="the collection extra is not installed")
+
+
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="there is no /proc")
@@ -36,16 +41,12 @@ def test_the_list_of_processes_shows_no_secret(tmp_path, kind, monkeypatch):
     command = [sys.executable, "-m", "privet.cli", "study", "serve", str(folder.path), "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as server:
         try:
-            for _ in range(400):
-                with socket.socket() as probe:
-                    if probe.connect_ex(("127.0.0.1", port)) == 0:
-                        break
-                assert server.poll() is None
-                time.sleep(0.05)
+            wait_until(lambda: server.poll() is not None or listens(port))
+            assert server.poll() is None
             shown = Path(f"/proc/{server.pid}/cmdline").read_bytes().decode()
         finally:
             server.send_signal(signal.SIGTERM)
-            log = server.communicate(timeout=30)[1]
+            log = server.communicate(timeout=PATIENCE)[1]
     assert str(folder.path) in shown
     assert not any(secret in shown + log for secret in secrets)
     events = [json.loads(line)["event"] for line in log.splitlines()]  # no terminal: JSON

@@ -3,11 +3,11 @@
 import base64
 import csv
 import stat
-import time
 import urllib.error
 import urllib.request
 
 import pytest
+from patience import wait_until
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rotation import rotate_keys
@@ -61,18 +61,11 @@ def test_a_running_collector_takes_the_new_keys_and_drops_the_old_ones(live):
         except urllib.error.HTTPError as error:
             return error.code
 
-    def soon(key, status):
-        for _ in range(100):
-            if summary(key) == status:
-                return True
-            time.sleep(0.1)
-        return False
-
     old = folder.keys.operator[0]
     rotate_keys(folder.path, "operator")
     new = StudyFolder.open(folder.path).keys.operator[0]
-    assert soon(new, 200)
+    wait_until(lambda: summary(new) == 200)  # the collector looks once a second
     assert summary(old) == 200
     rotate_keys(folder.path, "operator", retire=True)
-    assert soon(old, 401)
+    wait_until(lambda: summary(old) == 401)
     assert summary(new) == 200

@@ -5,12 +5,12 @@ import io
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
+from patience import wait_until
 from rehearsed_rounds import ASKED, PANEL, add_second_round, first_round, people
 from simulated_studies import Service, make_study, store_place
 
@@ -59,12 +59,11 @@ def script(text):
 
 
 def wait_for(client, good):
-    for _ in range(600):
+    def look():
         found = client.get("/operator/summary").json()
-        if good(found):
-            return found
-        time.sleep(0.05)
-    raise AssertionError(found["next"])
+        return found if good(found) else None
+
+    return wait_until(look)
 
 
 def test_nothing_is_told_or_done_without_the_key(folder):
@@ -118,8 +117,7 @@ def test_a_computation_ends_with_the_collector(folder):
     code = f"import os, pathlib, time\npathlib.Path({str(pid)!r}).write_text(str(os.getpid()))\ntime.sleep(600)"
     with opened(folder, store, script(code)) as client:
         assert client.post("/operator/next").status_code == 202
-        while not (pid.exists() and pid.read_text()):
-            time.sleep(0.02)
+        wait_until(lambda: pid.exists() and pid.read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
     store.dispose()

@@ -6,11 +6,11 @@ import io
 import json
 import logging
 import socket
-import time
 import urllib.error
 import urllib.request
 
 import pytest
+from patience import PATIENCE, wait_until
 from simulated_studies import BATCH, PACKED, simulated
 
 from privet.collection.operator.rehearsal import free_port, start_collector
@@ -89,6 +89,14 @@ def test_a_busy_run_logs_no_token_no_address_and_no_body(folder, form):
         except urllib.error.HTTPError as error:
             return error.code
 
+    def closed():
+        with (
+            contextlib.suppress(urllib.error.HTTPError),  # too many requests
+            urllib.request.urlopen(f"{address}/status") as answer,
+        ):
+            return not json.loads(answer.read())["open"]
+        return False
+
     try:
         packed = [base64.urlsafe_b64decode(token) for token in tokens.values()]
         sent.append(post("/reports/batch", pack_batch(folder.study.id, packed[:30], bodies[:30]), BATCH))
@@ -105,17 +113,10 @@ def test_a_busy_run_logs_no_token_no_address_and_no_body(folder, form):
         store = folder.store()
         store.close()
         store.dispose()
-        for _ in range(100):  # the collector looks once a second
-            time.sleep(0.2)
-            with (
-                contextlib.suppress(urllib.error.HTTPError),  # too many requests
-                urllib.request.urlopen(f"{address}/status") as answer,
-            ):
-                if not json.loads(answer.read())["open"]:
-                    break
+        wait_until(closed, pause=0.2)  # the collector looks once a second
     finally:
         server.terminate()
-        log = server.communicate(timeout=30)[1].decode()
+        log = server.communicate(timeout=PATIENCE)[1].decode()
     assert {200, 201, 401, 415, 422, 429} <= set(sent)
     for event in ("start", "keys", "closed", "refused", "stop"):
         assert event in log

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 
 from fastapi.testclient import TestClient
+from patience import wait_until
 from simulated_studies import Service, make_study
 
 from privet.collection.server.housekeeping import Housekeeping
@@ -43,10 +44,7 @@ def test_it_goes_on_while_it_runs_whatever_fails(tmp_path, monkeypatch):
 
     async def run():
         task = asyncio.create_task(Housekeeping(store, pause=0.01, between=0.0).run())
-        for _ in range(500):
-            await asyncio.sleep(0.01)
-            if not left(tmp_path):
-                break
+        await asyncio.to_thread(wait_until, lambda: not left(tmp_path))
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
@@ -64,10 +62,7 @@ def test_erasures_leave_the_files_while_retention_is_not_looked_at(tmp_path):
 
     async def run():
         task = asyncio.create_task(Housekeeping(store, pause=0.01).run())
-        for _ in range(500):
-            await asyncio.sleep(0.01)
-            if not left(tmp_path):
-                break
+        await asyncio.to_thread(wait_until, lambda: not left(tmp_path))
         task.cancel()
 
     asyncio.run(run())

@@ -24,6 +24,17 @@ def test_new_repeated_and_different(store):
     assert sum(count for _, count in store.timeline()) == 4
 
 
+@pytest.mark.parametrize("count", [99, 1000, 2345])
+def test_many_rows_are_stored_whole_and_in_their_order(store, count):
+    """However SQLite's statements divide them."""
+    nodes, bodies = list(range(count)), [node.to_bytes(2, "little") for node in range(count)]
+    assert store.insert(nodes, bodies) == [STORED] * count
+    assert store.bodies(nodes) == dict(zip(nodes, bodies, strict=True))
+    assert store.insert([count, *nodes[::-1]], [b"new", *bodies[:0:-1], b"x"]) == [
+        STORED, *[REPEATED] * (count - 1), CONFLICT
+    ]  # fmt: skip
+
+
 def test_attempts_are_counted_and_nothing_of_them_is_kept(tmp_path, study):
     store = Store.open(tmp_path / "reports.sqlite", study)
     store.insert([3], [b"\0"])

@@ -5,6 +5,7 @@ import contextlib
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
+from patience import PATIENCE
 from prometheus_client import CONTENT_TYPE_LATEST
 from simulated_studies import PACKED
 
@@ -48,7 +49,7 @@ def test_a_live_collector_keeps_to_the_document(live):
             def keeps_to_it(case):
                 nonlocal asked
                 asked += 1
-                case.call_and_validate(timeout=10)
+                case.call_and_validate(timeout=PATIENCE)
 
             with contextlib.suppress(Unsatisfiable):  # a route that takes nothing cannot be asked wrongly
                 keeps_to_it()

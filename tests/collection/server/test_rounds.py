@@ -1,7 +1,6 @@
 """A round as a collector serves it: invitations whose proofs hold, and its state in a sentence."""
 
 import json
-import time
 
 from fastapi.testclient import TestClient
 from made_rounds import (
@@ -16,6 +15,7 @@ from made_rounds import (
     later_round,
     resemblance,
 )
+from patience import wait_until
 from simulated_studies import PACKED
 
 from privet.collection.device.preparation import prepare
@@ -108,9 +108,6 @@ def test_a_round_that_another_collector_opened_a_moment_ago(tmp_path):
         body = bytes.fromhex(second.id) + b"x"
         sent = client.post("/reports", content=body, headers={**known(tokens), "Content-Type": PACKED})
         assert sent.status_code in (429, 422)
-        waited = 0
-        while client.get(f"/status/{second.id}").status_code == 429 and waited < 200:
-            time.sleep(0.05)
-            waited += 1
+        wait_until(lambda: client.get(f"/status/{second.id}").status_code != 429)
         assert json.loads(client.get("/study").content)["earlier"] == [first.id]
     store.dispose()

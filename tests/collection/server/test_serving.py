@@ -5,6 +5,8 @@ import subprocess
 import sys
 import urllib.request
 
+from patience import PATIENCE
+
 from privet.collection.operator.rehearsal import free_port, start_collector
 from privet.collection.server.serving import successor_command
 
@@ -18,7 +20,7 @@ def test_it_writes_no_access_log_names_no_software_and_stops_when_told(folder):
             assert answer.headers["Server"] is None
     finally:
         server.send_signal(signal.SIGTERM)
-        said = server.communicate(timeout=30)[1]
+        said = server.communicate(timeout=PATIENCE)[1]
     assert b"127.0.0.1" not in said
     assert said == b""
     assert server.returncode in (0, 143, -signal.SIGTERM)

@@ -73,7 +73,7 @@ def undisturbed(client, tmp_path_factory):
 @pytest.mark.parametrize(("module", "name"), PHASES)
 def test_a_killed_worker_changes_nothing(module, name, client, undisturbed, tmp_path, tmp_path_factory):
     marker = tmp_path_factory.mktemp("marker") / "died"
-    client.wait_for_workers(1, timeout=60)
+    client.wait_for_workers(2, timeout=120)  # one that joins later would not die, and might do all the work
     client.run(die_once, module, name, str(marker))
     assert (whole_work(client, tmp_path) == undisturbed).all()
     assert marker.exists()
