@@ -42,7 +42,7 @@ class HeterogeneousPoisson(Process):
         "the paper's claim (S&P 2024) for SML noise of the same sigma, which does not hold in more than one dimension; "
         "the authors' later version (arXiv 2311.06888 v2) uses a mixture of Gaussians instead"
     )
-    bounds: ClassVar[dict[str, tuple[Step, int]]] = {"gaussian": (bracket_step, 48), "sml": (sml_step, 12)}
+    bounds: ClassVar[dict[str, tuple[Step, int]]] = {"gaussian": (bracket_step, 64), "sml": (sml_step, 12)}
     """The losses of a step, and how many brackets of degrees are looked at, by kind of noise."""
 
     multiplier: float = 1.0
