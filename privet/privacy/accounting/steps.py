@@ -16,7 +16,7 @@ from privet.privacy.accounting.degrees import binomial, binomials, kept_weights,
 from privet.privacy.accounting.listeners import listeners
 from privet.privacy.accounting.losses import TAIL, Array, Losses, mixed_losses, mixture_losses
 
-__all__ = ["Step", "bracket_step", "kept_step", "revealed_step", "sml_step", "step_losses"]
+__all__ = ["Step", "bracket_step", "kept_step", "left_out", "revealed_step", "sml_step", "step_losses"]
 
 Step = Callable[[float, float, float, float, int, int], tuple[Losses, Losses]]
 Weights = Callable[[float, Array], Array]
@@ -44,7 +44,13 @@ def bracket_step(
     sigma: float, q: float, M: float, share: float, low: int, high: int, weights: Weights = shift_weights
 ) -> tuple[Losses, Losses]:
     """Gaussian noise, the number of listeners revealed: the accountant's own."""
-    return mixed_losses(sigma, *_bracket_mixtures(q, M, _power_below(_TRUNCATED * share), low, high, weights))
+    return mixed_losses(sigma, *_bracket_mixtures(q, M, _TRUNCATED * share, low, high, weights))
+
+
+def left_out(q: float, M: float, share: float, degree: int) -> float:
+    """The probability of all numbers of listeners and of picks that :func:`bracket_step` leaves out at a degree."""
+    mixtures, chances, lost = _bracket_mixtures(q, M, _TRUNCATED * share, degree, degree, shift_weights)
+    return lost + float(chances @ [max(0.0, 1.0 - float(mixture.sum())) for mixture in mixtures])
 
 
 @lru_cache(maxsize=1024)
@@ -55,11 +61,6 @@ def _bracket_mixtures(
     law = listeners(q, M, low, high, truncated / 2)
     picked, _ = binomials(law.counts, law.pick, truncated / 2)
     return tuple(weights(q, each) for each in picked), law.chances, law.lost
-
-
-def _power_below(number: float) -> float:
-    """The largest power of 2 that is not above a number, so that neighbouring deltas share their laws."""
-    return 2.0 ** math.floor(math.log2(number))
 
 
 def kept_step(sigma: float, q: float, M: float, share: float, low: int, high: int) -> tuple[Losses, Losses]:
