@@ -210,6 +210,6 @@ def _spread(mixed: Array, alone: Array, log_alone: Array, ratio: Array, step: fl
         to_left = np.clip((alone - np.exp(np.log(mixed) - right * step)) / gap, 0.0, alone)
     first = int(left[0])
     left, right, size = left - first, right - first, int(right[-1]) - first + 1
-    forward = np.bincount(left, mixed - to_right, size) + np.bincount(right, to_right, size)
-    backward = np.bincount(left, to_left, size) + np.bincount(right, alone - to_left, size)
+    forward = np.asarray(np.bincount(left, mixed - to_right, size) + np.bincount(right, to_right, size), dtype=float)
+    backward = np.asarray(np.bincount(left, to_left, size) + np.bincount(right, alone - to_left, size), dtype=float)
     return first, forward, backward[::-1].copy()
