@@ -14,10 +14,13 @@ from privet.mechanisms import MECHANISMS, Mechanism, SeededBits
 from privet.privacy import Guarantee
 from privet.privacy.accounting.processes import Comparison
 from privet.privacy.accounting.units import paper_sigma
+from privet.privacy.explanation import Explanation, Part
 from privet.privacy.ledger import LedgerLine
 from privet.release.central import CentralRelease
 
 __all__ = ["CentralAccount", "LocalAccount", "MechanismAccount", "account", "account_mechanism"]
+
+_NOT_A_SUM = "No person pays all of these parts, so epsilon is less than their sum."
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,15 @@ class LocalAccount:
     lines: tuple[LedgerLine, ...]
 
     @property
+    def explanation(self) -> Explanation:
+        """The parts of the budget, each with its unit."""
+        words = {line: f"{line.part} by {line.mechanism}, for one {line.unit}" for line in self.lines}
+        epsilon = tuple(Part(line.part, line.epsilon, words[line]) for line in self.lines if line.epsilon)
+        delta = tuple(Part(line.part, line.delta, words[line]) for line in self.lines if line.delta)
+        adds = math.isclose(sum(part.value for part in epsilon), self.guarantee.epsilon, rel_tol=1e-9)
+        return Explanation(epsilon, delta, () if adds else (_NOT_A_SUM,))
+
+    @property
     def in_words(self) -> str:
         """The promise as a sentence."""
         if not self.lines and not self.guarantee.epsilon:
@@ -89,6 +101,7 @@ class LocalAccount:
             "guarantee": self.guarantee.to_dict(),
             "in_words": self.in_words,
             **({"ledger": [line.to_dict() for line in self.lines]} if self.lines else {}),
+            "explanation": self.explanation.to_dict(),
         }
 
 
@@ -107,6 +120,12 @@ class CentralAccount(LocalAccount):
     comparisons: tuple[Comparison, ...] = ()
     published_epsilon: float | None = None
     claim: str = ""
+
+    @property
+    def explanation(self) -> Explanation:
+        """The parts of epsilon and delta, as the process tells them."""
+        release = self.release
+        return release.process.explain(release.noise_multiplier, release.delta, release.noise)
 
     @property
     def sigma(self) -> float:

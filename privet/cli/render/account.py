@@ -7,33 +7,39 @@ from rich.table import Table
 
 from privet.auditing.account import CentralAccount, LocalAccount, MechanismAccount
 from privet.privacy import Guarantee
+from privet.privacy.explanation import Explanation, Part
 from privet.privacy.rounding import at_most
 
 __all__ = ["print_account"]
+
+_NAMES = 24  # columns for the names of figures
 
 
 def print_account(account: MechanismAccount | LocalAccount) -> None:
     """Print the account of a mechanism or a system."""
     title = account.mechanism.name if isinstance(account, MechanismAccount) else account.system
     table = Table(title=f"{title}: what is promised", show_header=False, title_justify="left")
+    table.add_column(max_width=_NAMES)
+    table.add_column()
     _add_figures(table, account.guarantee)
     if isinstance(account, CentralAccount):
         _add_noise(table, account)
     elif account.guarantee.published_epsilon not in (None, account.guarantee.epsilon):
         claimed = f"{account.guarantee.published_epsilon:.4g} (the paper's claim; it does not hold)"
         table.add_row("published epsilon", claimed)
-    if isinstance(account, LocalAccount) and len(account.lines) > 1:
-        _add_lines(table, account)
     _add_words(table, account)
     if isinstance(account, MechanismAccount):
         _add_worth(table, account)
     else:
         _add_liars(table, account)
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    if not isinstance(account, MechanismAccount) and len(account.explanation.epsilon) > 1:
+        _print_explanation(console, account.guarantee, account.explanation)
 
 
 def _add_figures(table: Table, guarantee: Guarantee) -> None:
-    table.add_row("epsilon", f"{guarantee.epsilon:.6g}")
+    table.add_row("epsilon", at_most(guarantee.epsilon, 6))
     if guarantee.delta:
         table.add_row("delta", at_most(guarantee.delta))
 
@@ -47,10 +53,26 @@ def _add_noise(table: Table, account: CentralAccount) -> None:
         table.add_row("published epsilon", f"{account.published_epsilon:.4g}: {account.claim}")
 
 
-def _add_lines(table: Table, account: LocalAccount) -> None:
-    for line in account.lines:
-        delta = f", delta at most {at_most(line.delta, 3)}" if line.delta else ""
-        table.add_row(line.part, f"epsilon {line.epsilon:.6g}{delta}: {line.mechanism}, for a {line.unit}")
+def _print_explanation(console: Console, guarantee: Guarantee, explanation: Explanation) -> None:
+    """Print the parts of epsilon and of delta, largest first, as sums that end with the whole."""
+    table = Table(title="\nwhere these figures come from", show_header=False, title_justify="left")
+    for justify in ("right", "right", "left"):
+        table.add_column(justify=justify, no_wrap=justify == "right")
+    _add_sum(table, "epsilon", guarantee.epsilon, explanation.epsilon)
+    if guarantee.delta:
+        _add_sum(table, "delta", guarantee.delta, explanation.delta)
+    console.print(table)
+    for sentence in explanation.sentences:
+        console.print(sentence)
+
+
+def _add_sum(table: Table, name: str, whole: float, parts: tuple[Part, ...]) -> None:
+    table.add_section()
+    for part in sorted(parts, key=lambda part: -part.value):
+        if part.value > 0:
+            share = part.value / whole
+            table.add_row(at_most(part.value), f"{share:.1%}" if share >= 1e-3 else "< 0.1%", part.words)
+    table.add_row(f"[bold]{at_most(whole, 6)}", "", f"[bold]{name}")
 
 
 def _add_words(table: Table, account: MechanismAccount | LocalAccount) -> None:

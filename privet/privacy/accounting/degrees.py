@@ -10,36 +10,38 @@ import numpy as np
 
 from privet.privacy.accounting.losses import Array
 
-__all__ = ["binomial", "binomial_fractions", "kept_weights", "over_degrees", "poisson", "rounded_up", "shift_weights"]
+__all__ = ["binomial", "binomials", "kept_weights", "over_degrees", "poisson", "shift_weights"]
 
 _CLOSE = 1e-3  # degrees that are not computed one by one may raise epsilon by this factor
-_FIRST_BRACKET = 12  # and 5 M: larger degrees start as one bracket
-_MOST_DEGREES = 2_000  # of a bracket that are looked at one by one
-# probabilities of exceeding the values of C that are told apart; between them C is rounded up
-_LEVELS = np.array([0.95, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 5e-3, 1e-3, 1e-4, 1e-6, 1e-9, 1e-12])
+_LAST_BRACKET = 1_000  # larger degrees start as one bracket
 
 
 def over_degrees(
-    bound: Callable[[int, int], float], M: float, largest: int, most_bounds: int = 48
+    bound: Callable[[int, int], float], M: float, largest: int, most_bounds: int = 64
 ) -> tuple[float, int]:
     """A bound for all out-degrees in [0, largest], and the degree where the largest single one was found.
 
     ``bound(low, high)`` must hold for all degrees in [low, high]. Degrees up to M are picked with certainty and the
-    bound grows with them, so [floor(M), floor(M)] stands for all of them. Brackets above that could matter are split;
-    after ``most_bounds`` the rest are taken as they are, which is sound and less sharp.
+    bound grows with them, so [floor(M), floor(M)] stands for all of them. The others start in brackets [d, 2 d - 1].
+    Those that could matter are cut at a degree in their middle; after ``most_bounds`` the rest are taken as they are,
+    which is sound and less sharp.
     """
     degree = min(math.floor(M), largest)
     best, where, evaluated = bound(degree, degree), degree, 1
     if M <= 0 or degree == largest:
         return best, where
-    first = min(math.floor(_FIRST_BRACKET + 5 * M), largest)
-    waiting = [(low, low) for low in range(degree + 1, first + 1)] + [(first + 1, largest)] * (first < largest)
+    waiting, low = [], degree + 1
+    while low <= largest:
+        high = largest if low > _LAST_BRACKET else min(2 * low - 1, largest)
+        waiting.append((low, high))
+        low = high + 1
     brackets: list[tuple[float, int, int]] = []
     while waiting or (brackets and -brackets[0][0] > best * (1 + _CLOSE) and evaluated < most_bounds):
         if not waiting:
             _, low, high = heapq.heappop(brackets)
-            middle = min(math.isqrt(low * high), 2 * low)
-            waiting = [(low, middle), (middle + 1, high)]
+            middle = math.isqrt(low * high)
+            parts = [(low, middle - 1), (middle, middle), (middle + 1, high)]
+            waiting = [(first, last) for first, last in parts if first <= last]
         low, high = waiting.pop()
         value, evaluated = bound(low, high), evaluated + 1
         if low < high:
@@ -64,12 +66,18 @@ def kept_weights(q: float, picked: Array) -> Array:
 
 def binomial(trials: int, chance: float, truncated: float) -> tuple[Array, float]:
     """The probabilities of 0, 1, ..., K and of all beyond K, the least K for which that is at most ``truncated``."""
+    laws, lost = binomials(np.array([float(trials)]), chance, truncated)
+    return laws[0], max(float(lost[0]), 1.0 - float(laws[0].sum()))  # what rounding lost is lost too
+
+
+def binomials(trials: Array, chance: float, truncated: float) -> tuple[Array, Array]:
+    """The same for several numbers of trials and one K: a row of probabilities for each, and what lies beyond."""
     from scipy.stats import binom
 
-    law = binom(trials, chance)
-    counts = np.arange(_first_below(law.sf, truncated, trials) + 1)
-    weights = np.asarray(law.pmf(counts), dtype=float)
-    return weights, max(float(law.sf(counts[-1])), 1.0 - float(weights.sum()))  # what rounding lost is lost too
+    most = int(trials.max())
+    last = _first_below(lambda k: binom.sf(k, most, chance), truncated, most)
+    laws = np.asarray(binom.pmf(np.arange(last + 1), trials[:, None], chance), dtype=float)
+    return laws, np.asarray(binom.sf(last, trials, chance), dtype=float)
 
 
 def poisson(mean: float, truncated: float) -> Array:
@@ -78,43 +86,6 @@ def poisson(mean: float, truncated: float) -> Array:
 
     counts = np.arange(_first_below(lambda k: law.sf(k, mean), truncated, None) + 1)
     return np.asarray(law.pmf(counts, mean), dtype=float)
-
-
-def rounded_up(weights: Array, lost: float) -> tuple[Array, Array, float]:
-    """Counts and their weights, with neighbouring counts rounded up to the largest of their group."""
-    if weights.size <= _LEVELS.size:
-        return np.arange(weights.size, dtype=float), weights, lost
-    total = np.cumsum(weights)
-    ends = np.unique(np.append(np.searchsorted(total, 1 - _LEVELS[lost < _LEVELS]), weights.size - 1))
-    ends = ends[ends < weights.size]
-    return ends.astype(float), np.diff(total[ends], prepend=0.0), lost
-
-
-def binomial_fractions(low: int, high: int, q: float, truncated: float) -> tuple[Array, Array, float]:
-    """Fractions u and their chances, above C/D in distribution for C ~ Bi(D, q) and *every* D in [low, high].
-
-    Pr[C > u D] is computed for each D that is not too large, and bounded by exp(-D kl(u, q)) for the others.
-    """
-    from scipy.stats import binom
-
-    levels = np.append(_LEVELS[truncated < _LEVELS], truncated)
-    few = np.arange(low, min(high, low + _MOST_DEGREES) + 1)
-    left, right = np.zeros(levels.size), np.ones(levels.size)
-    for _ in range(40):
-        middle = (left + right) / 2
-        beyond = binom.sf(np.floor(middle[:, None] * few), few, q).max(axis=1)
-        if few[-1] < high:
-            beyond = np.maximum(beyond, np.where(middle > q, np.exp(-(few[-1] + 1) * _kl(middle, q)), 1.0))
-        left, right = np.where(beyond <= levels, left, middle), np.where(beyond <= levels, middle, right)
-    return right, -np.diff(levels, prepend=1.0), truncated
-
-
-def _kl(u: Array, q: float) -> Array:
-    """Divergence of Bernoulli(u) from Bernoulli(q)."""
-    from scipy.special import rel_entr
-
-    value: Array = rel_entr(u, q) + rel_entr(1 - u, 1 - q)
-    return value
 
 
 def _first_below(survival: Callable[[Array], Array], truncated: float, largest: int | None) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr, logsumexp, ndtr
 
 __all__ = ["Losses", "compose_steps", "loss_step", "mixed_losses", "mixture_losses"]
 
@@ -18,6 +18,7 @@ ROUND_OFF = 1e-14  # floating-point error of the transforms for each release tha
 _LARGEST_SIGMA = 1e4  # more noise is counted as this much: cells would become too many, and epsilon is tiny already
 _RESOLUTION = 4_096  # loss steps between zero and the largest loss
 _FINEST_STEP = 1e-4
+_LARGEST_POWER = 600.0  # e to this power is a double with room to spare
 
 Array = NDArray[np.float64]
 
@@ -99,38 +100,8 @@ def mixture_losses(sigma: float, weights: Array, step: float) -> tuple[Losses, L
     """Losses of sum_i weights[i] N(i/2, sigma^2) against N(0, sigma^2), and of the second against the first.
 
     Weights that sum to less than 1 leave the rest to an outcome that only the first distribution has.
-
-    Space is cut into cells. Inside a cell the log ratio lies between its values at the ends, so moving the cell's
-    mass to two grid points around them, with its mass under both distributions unchanged, spreads the likelihood
-    ratio and can only increase every hockey-stick divergence.
     """
-    sigma = min(sigma, _LARGEST_SIGMA)
-    shifts = np.arange(weights.size) / 2
-    used = weights > 0
-    largest = float(shifts[used].max(initial=0.0))
-    if largest == 0:
-        rest = max(0.0, 1.0 - float(weights.sum()))
-        kept = 1.0 - rest
-        forward = Losses(step, 0, np.array([kept]), rest)  # log kept <= 0 is rounded up to 0
-        return forward, Losses(step, math.ceil(-math.log(kept) / step) if kept < 1 else 0, np.ones(1), 0.0)
-    per_half = math.ceil(largest / (sigma**2 * step))  # cells in a shift of 1/2; a cell spans at most half a step
-    width = 0.5 / per_half
-    start, cells = math.floor(-TAIL * sigma / width), math.ceil((largest + 2 * TAIL * sigma) / width)
-    reach = per_half * int(2 * largest)
-    edges = np.arange(start - reach, start + cells + 1, dtype=float) * width
-    noise = _cell_masses(edges / sigma)
-    alone, mixed = noise[reach:], np.zeros(cells)
-    for i in np.flatnonzero(used):
-        mixed += weights[i] * noise[reach - i * per_half :][:cells]
-    edges = edges[reach:]
-    ratio = _log_ratio(edges, shifts[used], weights[used], sigma)
-    below = float(ndtr(edges[0] / sigma))
-    above = max(0.0, 1.0 - float(weights.sum())) + float(weights @ ndtr((shifts - edges[-1]) / sigma))
-    rest_below = float(weights @ ndtr((edges[0] - shifts) / sigma))
-    rest_above = float(ndtr(-edges[-1] / sigma))
-    forward = _spread(mixed, alone, ratio[:-1], ratio[1:], rest_below, above, step)
-    backward = _spread(alone[::-1], mixed[::-1], -ratio[:0:-1], -ratio[-2::-1], rest_above, below, step)
-    return forward, backward
+    return mixed_losses(sigma, [weights], np.ones(1), step=step)
 
 
 def mixed_losses(
@@ -138,16 +109,61 @@ def mixed_losses(
 ) -> tuple[Losses, Losses]:
     """Losses in both directions when mixture i is drawn with ``chances[i]`` and revealed; ``infinite`` is the rest.
 
+    Space is cut into cells. Inside a cell the log ratio lies between its values at the ends, so moving the cell's
+    mass to two grid points around them, with its mass under both distributions unchanged, spreads the likelihood
+    ratio and can only increase every hockey-stick divergence.
+
     ``step`` is the grid's; by default one that resolves the largest loss.
     """
+    shifts = np.arange(max(mixture.size for mixture in mixtures)) / 2
+    weights = np.stack([np.pad(mixture, (0, shifts.size - mixture.size)) for mixture in mixtures])
+    used = np.flatnonzero(weights.any(axis=0))
+    weights, shifts, largest = weights[:, used], shifts[used], float(shifts[used].max(initial=0.0))
     if step is None:
-        finer = 1 if len(mixtures) > 4 else 4  # where it costs little
-        step = loss_step(sigma, max(int(np.flatnonzero(mixture)[-1]) for mixture in mixtures) / 2, finer)
-    pairs = [mixture_losses(sigma, mixture, step) for mixture in mixtures]
+        step = loss_step(sigma, largest, 1 if len(mixtures) > 4 else 4)  # finer where it costs little
+    sigma = min(sigma, _LARGEST_SIGMA)
+    if largest == 0:
+        pairs = [_without_shift(float(mixture.sum()), step) for mixture in weights]
+    else:
+        pairs = _cut_into_cells(sigma, weights, shifts, step)
     forward, backward = zip(*pairs, strict=True)
     return Losses.mixed(zip(chances, forward, strict=True), infinite), Losses.mixed(
         zip(chances, backward, strict=True), infinite
     )
+
+
+def _without_shift(kept: float, step: float) -> tuple[Losses, Losses]:
+    """Losses where nothing moves, and the first distribution has an outcome of its own with probability 1 - kept."""
+    forward = Losses(step, 0, np.array([kept]), max(0.0, 1.0 - kept))  # log kept <= 0 is rounded up to 0
+    return forward, Losses(step, math.ceil(-math.log(kept) / step) if kept < 1 else 0, np.ones(1), 0.0)
+
+
+def _cut_into_cells(sigma: float, weights: Array, shifts: Array, step: float) -> list[tuple[Losses, Losses]]:
+    """Losses in both directions of each row of weights, on one grid of cells."""
+    largest = float(shifts[-1])
+    per_half = math.ceil(largest / (sigma**2 * step))  # cells in a shift of 1/2; a cell spans at most half a step
+    width = 0.5 / per_half
+    start, cells = math.floor(-TAIL * sigma / width), math.ceil((largest + 2 * TAIL * sigma) / width)
+    reach = per_half * int(2 * largest)
+    edges = np.arange(start - reach, start + cells + 1, dtype=float) * width
+    noise = _cell_masses(edges / sigma)
+    alone = noise[reach:]
+    mixed = weights @ np.stack([noise[reach - int(2 * shift) * per_half :][:cells] for shift in shifts])
+    edges = edges[reach:]
+    ratios = _log_ratios(edges, shifts, weights, sigma)
+    below, rest_above = float(ndtr(edges[0] / sigma)), float(ndtr(-edges[-1] / sigma))
+    above = np.maximum(0.0, 1.0 - weights.sum(axis=1)) + weights @ ndtr((shifts - edges[-1]) / sigma)
+    rest_below = weights @ ndtr((edges[0] - shifts) / sigma)
+    with np.errstate(divide="ignore"):
+        log_alone = np.log(alone)
+    pairs = []
+    for i, ratio in enumerate(ratios):
+        first, forward, backward = _spread(mixed[i], alone, log_alone, ratio, step)
+        forward[0] += rest_below[i]  # put at the smallest loss of each direction
+        backward[0] += rest_above
+        last = first + forward.size - 1
+        pairs.append((Losses(step, first, forward, float(above[i])), Losses(step, -last, backward, below)))
+    return pairs
 
 
 def compose_steps(directions: tuple[Losses, Losses], times: int, delta: float) -> float:
@@ -155,14 +171,15 @@ def compose_steps(directions: tuple[Losses, Losses], times: int, delta: float) -
     return max(losses.composed(times).epsilon(delta) for losses in directions)
 
 
-def _log_ratio(x: Array, shifts: Array, weights: Array, sigma: float) -> Array:
-    """log sum_i weights[i] N(x; shifts[i], sigma^2) / N(x; 0, sigma^2), which grows with x."""
+def _log_ratios(x: Array, shifts: Array, weights: Array, sigma: float) -> Array:
+    """log sum_i weights[:, i] N(x; shifts[i], sigma^2) / N(x; 0, sigma^2), which grows with x."""
     terms = np.outer(shifts / sigma**2, x)
-    terms += (np.log(weights) - shifts**2 / (2 * sigma**2))[:, None]
-    largest = terms.max(axis=0)
-    terms -= largest
-    ratio: Array = largest + np.log(np.exp(terms, out=terms).sum(axis=0))
-    return np.maximum.accumulate(ratio)
+    terms -= (shifts**2 / (2 * sigma**2))[:, None]
+    if np.abs(terms).max() < _LARGEST_POWER:
+        return np.maximum.accumulate(np.log(weights @ np.exp(terms, out=terms)), axis=1)
+    with np.errstate(divide="ignore"):
+        logs = np.log(weights)
+    return np.stack([np.maximum.accumulate(logsumexp(terms + row[:, None], axis=0)) for row in logs])
 
 
 def _cell_masses(edges: Array) -> Array:
@@ -173,20 +190,26 @@ def _cell_masses(edges: Array) -> Array:
     return masses
 
 
-def _spread(
-    upper: Array, lower: Array, least: Array, most: Array, lowest: float, infinite: float, step: float
-) -> Losses:
-    """Move each cell's mass to the grid points below its least and above its most loss, keeping both its masses.
+def _spread(mixed: Array, alone: Array, log_alone: Array, ratio: Array, step: float) -> tuple[int, Array, Array]:
+    """Move each cell's mass to the grid points below its least and above its largest loss, keeping both its masses.
 
-    a + b = upper and a e^-l + b e^-u = lower. ``lowest`` is upper mass whose loss is below ``least[0]``.
+    With l and r these two, the part b of a cell's mixed mass that goes to r solves (mixed - b) e^-l + b e^-r = alone,
+    and the part of its mass alone that goes to -l, where the loss is the negative one, solves the same the other way
+    round.
+
+    Returns:
+        The first grid point of the losses of ``mixed`` against ``alone``, their masses, and those of the opposite
+        losses, which end at the same point negated.
     """
-    left = np.floor(least / step).astype(np.int64)
-    right = np.maximum(np.ceil(most / step).astype(np.int64), left + 1)
+    left = np.floor(ratio[:-1] / step).astype(np.int64)
+    right = np.maximum(np.ceil(ratio[1:] / step).astype(np.int64), left + 1)
+    apart = right - left
+    gap = -np.expm1(-step * np.arange(apart.max() + 1.0))[apart]
     with np.errstate(divide="ignore", over="ignore"):
-        scaled = np.exp(np.log(lower) + left * step)  # under the upper distribution if all of it were at the left
-    to_right = np.clip((upper - scaled) / -np.expm1((left - right) * step), 0.0, upper)
+        to_right = np.clip((mixed - np.exp(log_alone + left * step)) / gap, 0.0, mixed)
+        to_left = np.clip((alone - np.exp(np.log(mixed) - right * step)) / gap, 0.0, alone)
     first = int(left[0])
-    masses = np.bincount(left - first, upper - to_right, minlength=int(right[-1]) - first + 1)
-    masses += np.bincount(right - first, to_right, minlength=masses.size)
-    masses[0] += lowest
-    return Losses(step, first, masses.astype(float), infinite)
+    left, right, size = left - first, right - first, int(right[-1]) - first + 1
+    forward = np.asarray(np.bincount(left, mixed - to_right, size) + np.bincount(right, to_right, size), dtype=float)
+    backward = np.asarray(np.bincount(left, to_left, size) + np.bincount(right, alone - to_left, size), dtype=float)
+    return first, forward, backward[::-1].copy()

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
-__all__ = ["DRAWS", "EXTRA", "MOST_DRAWS", "RATIO", "TAIL", "program_epsilon"]
+__all__ = ["DRAWS", "EXTRA", "MOST_DRAWS", "RATIO", "TAIL", "ProgramPrice", "program_epsilon", "program_price"]
 
 RATIO = 2.0**-48
 """The largest logarithm of a factor between a probability of the program and of the rounded Gaussian, in one draw."""
@@ -37,22 +38,44 @@ MOST_DRAWS = DRAWS // 2
 _SHARES = (2.0**-10, 0.5)
 
 
+@dataclass(frozen=True)
+class ProgramPrice:
+    """The price of a run of the program.
+
+    Attributes:
+        epsilon: An epsilon that holds for the program; infinite where none was found.
+        real_epsilon: The part of it that real Gaussian noise needs.
+        real_delta: The part of delta that was left to real Gaussian noise.
+    """
+
+    epsilon: float
+    real_epsilon: float
+    real_delta: float
+
+
 def program_epsilon(real_epsilon: Callable[[float], float], delta: float) -> float:
     """Return an epsilon that holds for the program; infinite where none was found.
-
-    Args:
-        real_epsilon: Returns the epsilon of real Gaussian noise for a delta.
-        delta: The delta of the program.
 
     >>> program_epsilon(lambda delta: 1.0, 1e-5) - 1.0 <= 2.0**-14
     True
     """
+    return program_price(real_epsilon, delta).epsilon
+
+
+def program_price(real_epsilon: Callable[[float], float], delta: float) -> ProgramPrice:
+    """Return the same with its parts.
+
+    Args:
+        real_epsilon: Returns the epsilon of real Gaussian noise for a delta.
+        delta: The delta of the program.
+    """
     for share in _SHARES:
-        epsilon = real_epsilon(delta * (1 - share)) + 2 * DRAWS * RATIO
+        real = real_epsilon(delta * (1 - share))
+        epsilon = real + 2 * DRAWS * RATIO
         if math.isinf(epsilon):
             break
         left_out = math.exp(min(epsilon, 700.0)) * DRAWS * TAIL
         spent = math.expm1(DRAWS * RATIO) * delta + DRAWS * EXTRA + left_out
         if spent <= share * delta:
-            return epsilon
-    return math.inf
+            return ProgramPrice(epsilon, real, delta * (1 - share))
+    return ProgramPrice(math.inf, math.inf, delta)

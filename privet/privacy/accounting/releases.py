@@ -13,7 +13,7 @@ from privet.errors import InvalidParameter
 from privet.privacy.accounting.losses import Losses, loss_step, mixed_losses
 from privet.privacy.accounting.units import paper_sigma
 
-__all__ = ["GaussianReleases", "composed_epsilon"]
+__all__ = ["GaussianReleases", "composed_epsilon", "composed_losses"]
 
 _SENSITIVITY = 0.5  # of a sum whose noise is the paper's sigma
 
@@ -59,9 +59,14 @@ def composed_epsilon(releases: Iterable[GaussianReleases], delta: float, *, fine
     >>> round(composed_epsilon([GaussianReleases(10.0), GaussianReleases(2.0, rate=0.1, count=50)], 1e-5), 2)
     1.7
     """
-    given = list(releases)
     if not 0 < delta < 1:
         raise InvalidParameter("delta", "composed_epsilon", "a number in (0, 1)", delta)
+    return max(side.epsilon(delta) for side in composed_losses(releases, finer=finer))
+
+
+def composed_losses(releases: Iterable[GaussianReleases], *, finer: int = 4) -> tuple[Losses, Losses]:
+    """Return the privacy losses of all releases together, in both directions."""
+    given = list(releases)
     step = max(loss_step(paper_sigma(each.noise_multiplier), _SENSITIVITY, finer) for each in given)
     forward, backward = zip(*(each.losses(step) for each in given), strict=True)
-    return max(float(reduce(Losses.joined, side).epsilon(delta)) for side in (forward, backward))
+    return reduce(Losses.joined, forward), reduce(Losses.joined, backward)

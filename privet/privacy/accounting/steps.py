@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
-from privet.privacy.accounting.degrees import (
-    binomial,
-    binomial_fractions,
-    kept_weights,
-    poisson,
-    rounded_up,
-    shift_weights,
-)
+from privet.privacy.accounting.degrees import binomial, binomials, kept_weights, poisson, shift_weights
+from privet.privacy.accounting.listeners import listeners
 from privet.privacy.accounting.losses import TAIL, Array, Losses, mixed_losses, mixture_losses
 
-__all__ = ["Step", "bracket_step", "kept_step", "revealed_step", "sml_step", "step_losses"]
+__all__ = ["Step", "bracket_step", "kept_step", "left_out", "revealed_step", "sml_step", "step_losses"]
 
 Step = Callable[[float, float, float, float, int, int], tuple[Losses, Losses]]
 Weights = Callable[[float, Array], Array]
@@ -40,22 +35,32 @@ def step_losses(
     ``truncated`` bounds the probability of the values of C and of k that are left out; they count as infinite losses.
     ``weights`` turns a law of k into one of shifts.
     """
-    counts, chances, lost = rounded_up(*binomial(degree, q, truncated / 2))
-    picked = [binomial(int(count), p, truncated / 2)[0] for count in counts]
-    return mixed_losses(sigma, [weights(q, law) for law in picked], chances, lost)
+    law = listeners(q, float(degree), degree, degree, truncated / 2)
+    picked, _ = binomials(law.counts, p, truncated / 2)
+    return mixed_losses(sigma, [weights(q, each) for each in picked], law.chances, law.lost)
 
 
 def bracket_step(
     sigma: float, q: float, M: float, share: float, low: int, high: int, weights: Weights = shift_weights
 ) -> tuple[Losses, Losses]:
-    """Gaussian noise, C revealed: the accountant's own."""
-    truncated = _TRUNCATED * share
-    if _narrow(M, low, high):
-        pick = min(1.0, M / low) if low else 1.0
-        return step_losses(sigma, q, high, pick, truncated=truncated, weights=weights)
-    fractions, chances, lost = binomial_fractions(low, high, q, truncated / 2)
-    picked = [poisson(-u * low * math.log1p(-M / low), truncated / 2) for u in fractions]
-    return mixed_losses(sigma, [weights(q, law) for law in picked], chances, lost)
+    """Gaussian noise, the number of listeners revealed: the accountant's own."""
+    return mixed_losses(sigma, *_bracket_mixtures(q, M, _TRUNCATED * share, low, high, weights))
+
+
+def left_out(q: float, M: float, share: float, degree: int) -> float:
+    """The probability of all numbers of listeners and of picks that :func:`bracket_step` leaves out at a degree."""
+    mixtures, chances, lost = _bracket_mixtures(q, M, _TRUNCATED * share, degree, degree, shift_weights)
+    return lost + float(chances @ [max(0.0, 1.0 - float(mixture.sum())) for mixture in mixtures])
+
+
+@lru_cache(maxsize=1024)
+def _bracket_mixtures(
+    q: float, M: float, truncated: float, low: int, high: int, weights: Weights
+) -> tuple[tuple[Array, ...], Array, float]:
+    """The law of the shift for each number of listeners, their chances, and what is lost: the same for any noise."""
+    law = listeners(q, M, low, high, truncated / 2)
+    picked, _ = binomials(law.counts, law.pick, truncated / 2)
+    return tuple(weights(q, each) for each in picked), law.chances, law.lost
 
 
 def kept_step(sigma: float, q: float, M: float, share: float, low: int, high: int) -> tuple[Losses, Losses]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 from scipy.stats import poisson as poisson_law
 
-from privet.privacy.accounting.degrees import binomial, binomial_fractions, over_degrees, poisson, rounded_up
+from privet.privacy.accounting.degrees import binomial, binomials, over_degrees, poisson
 
 
 @settings(max_examples=50)
@@ -32,24 +32,11 @@ def test_truncated_counts_lose_little_and_say_how_much(trials: int, chance: floa
     weights, lost = binomial(trials, chance, 1e-12)
     assert weights.sum() + lost == pytest.approx(1, abs=1e-9)
     assert lost <= 1e-12
-    counts, grouped, still_lost = rounded_up(weights, lost)
-    assert grouped.sum() == pytest.approx(weights.sum())
-    assert still_lost == lost
-    for count, below in zip(counts, np.cumsum(grouped), strict=True):  # rounded up: never more at or below a count
-        assert below <= binom.cdf(count, trials, chance) + 1e-12
+    laws, beyond = binomials(np.array([0.0, trials]), chance, 1e-12)
+    assert np.array_equal(laws[1], weights)
+    assert laws[0].tolist() == [1.0] + [0.0] * (weights.size - 1)
+    assert (beyond <= 1e-12).all()
     assert poisson(min(trials * chance, 100), 1e-12).sum() == pytest.approx(1, abs=2e-12)
-
-
-@settings(max_examples=10)
-@given(st.integers(2, 300), st.floats(0.01, 0.9), st.integers(1, 50), st.floats(0, 1))
-def test_fractions_dominate_every_degree_of_a_bracket(low: int, q: float, factor: int, place: float) -> None:
-    high = low * factor
-    degree = round(low + place * (high - low))
-    fractions, chances, lost = binomial_fractions(low, high, q, 1e-9)
-    above = lost + np.append(np.cumsum(chances[::-1])[::-1][1:], 0.0)  # chance of a fraction beyond each one
-    assert (binom.sf(np.floor(fractions * degree), degree, q) <= above + 1e-12).all()
-    assert chances.sum() + lost == pytest.approx(1)
-    assert (chances >= 0).all()
 
 
 @settings(max_examples=40)

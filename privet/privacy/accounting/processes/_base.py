@@ -11,8 +11,10 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.calibration import least_noise
-from privet.privacy.accounting.program import program_epsilon
+from privet.privacy.accounting.losses import ROUND_OFF, Losses
+from privet.privacy.accounting.program import program_epsilon, program_price
 from privet.privacy.accounting.units import paper_sigma
+from privet.privacy.explanation import Explanation, Part
 from privet.privacy.guarantee import check_epsilon
 
 __all__ = ["DEGREES_ARE_PUBLIC", "NODE_ALONE", "Comparison", "Noise", "Process", "is_count"]
@@ -90,6 +92,22 @@ class Process(ABC):
         """Return further figures of the same run for a reader who wants to know how the epsilon comes about."""
         return ()
 
+    def explain(self, noise_multiplier: float, delta: float, noise: Noise = "gaussian") -> Explanation:
+        """Return the parts that the epsilon and the delta of a run are made of."""
+        sigma, delta, noise = self._checked(noise_multiplier, delta, noise)
+        if noise == "sml":
+            whole = Part("noise", self.epsilon(noise_multiplier, delta, noise), f"{self.steps} sums with SML noise")
+            return Explanation((whole,))
+        price = program_price(lambda left: self._epsilon(sigma, left, noise), delta)
+        inexact = "the program's noise is Gaussian only up to its grid, tables and coins"
+        program = Part("program", price.epsilon - price.real_epsilon, inexact)
+        set_aside = Part("program", delta - price.real_delta, f"set aside because {inexact}")
+        return Explanation(
+            (*self._epsilon_parts(sigma, price.real_delta, price.real_epsilon), program),
+            (*self._delta_parts(sigma, price.real_delta), set_aside),
+            self._sentences(sigma, price.real_delta),
+        )
+
     @property
     def adjacency(self) -> str:
         """The data sets that the guarantee compares, in words."""
@@ -112,6 +130,37 @@ class Process(ABC):
     @abstractmethod
     def _epsilon(self, sigma: float, delta: float, noise: Noise) -> float:
         """Return epsilon for the paper's sigma; the arguments have been checked."""
+
+    def _losses(self, sigma: float, delta: float) -> tuple[Losses, Losses] | None:
+        """Return the losses of a run with Gaussian noise in both directions; None if a process does not tell them."""
+        return None
+
+    def _epsilon_parts(self, sigma: float, delta: float, epsilon: float) -> tuple[Part, ...]:
+        """Return the parts of the epsilon that real Gaussian noise needs."""
+        sums = "one noisy sum" if self.steps == 1 else f"{self.steps} noisy sums, composed as privacy losses"
+        return (Part("noise", epsilon, sums),)
+
+    def _delta_parts(self, sigma: float, delta: float) -> tuple[Part, ...]:
+        """Return the parts of the delta that is left to real Gaussian noise."""
+        exceeded = "runs in which the privacy loss exceeds epsilon, weighted with the excess"
+        losses = self._losses(sigma, delta)
+        if losses is None:
+            return (Part("exceeded", delta, exceeded),)
+        infinite = max(losses, key=lambda side: side.epsilon(delta)).infinite
+        arithmetic = min(infinite, ROUND_OFF * self.steps)
+        return (
+            Part("exceeded", delta - infinite, exceeded),
+            *self._tail_parts(sigma, delta, infinite - arithmetic),
+            Part("arithmetic", arithmetic, "rounding errors of the convolution"),
+        )
+
+    def _tail_parts(self, sigma: float, delta: float, tails: float) -> tuple[Part, ...]:
+        """Return the parts of the probability of outcomes that count as an infinite loss."""
+        return (Part("tails", tails, "noise beyond 9 standard deviations"),)
+
+    def _sentences(self, sigma: float, delta: float) -> tuple[str, ...]:
+        """Return what else a reader should know about the figure."""
+        return ()
 
     def _lower_bound(self, sigma: float, delta: float) -> float:
         """Return an epsilon of Gaussian noise that is quick to compute and not above the true one."""

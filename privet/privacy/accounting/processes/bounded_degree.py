@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from privet.privacy.accounting.degrees import kept_weights
-from privet.privacy.accounting.losses import compose_steps, loss_step, mixed_losses
+from privet.privacy.accounting.losses import Losses, loss_step, mixed_losses
 from privet.privacy.accounting.processes._base import DEGREES_ARE_PUBLIC, Noise, Process, is_count
 
 __all__ = ["BOUNDED_ADJACENCY", "BOUNDED_FACT", "BoundedDegree"]
@@ -51,6 +51,9 @@ class BoundedDegree(Process):
         return (*((DEGREES_ARE_PUBLIC,) if self.reads_degrees else ()), BOUNDED_FACT)
 
     def _epsilon(self, sigma: float, delta: float, noise: Noise) -> float:
+        return max(side.epsilon(delta) for side in self._losses(sigma, delta))
+
+    def _losses(self, sigma: float, delta: float) -> tuple[Losses, Losses]:
         """C revealed: a mixture over C of the losses of N(C or C + 1/2) against N(0)."""
         from scipy.stats import binom
 
@@ -59,4 +62,5 @@ class BoundedDegree(Process):
         mixtures = [kept_weights(self.rate, law) for law in laws]
         chances = binom.pmf(counts, self.max_degree, self.rate)
         step = loss_step(sigma, self.max_degree + 0.5)
-        return compose_steps(mixed_losses(sigma, mixtures, chances, step=step), self.steps, delta)
+        forward, backward = mixed_losses(sigma, mixtures, chances, step=step)
+        return forward.composed(self.steps), backward.composed(self.steps)

@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from privet.privacy.accounting.losses import Losses
 from privet.privacy.accounting.processes._base import Noise, Process, is_count
 from privet.privacy.accounting.processes.bounded_degree import BOUNDED_ADJACENCY, BOUNDED_FACT
-from privet.privacy.accounting.releases import GaussianReleases, composed_epsilon
+from privet.privacy.accounting.releases import GaussianReleases, composed_losses
 from privet.privacy.accounting.units import noise_multiplier_of
+from privet.privacy.explanation import Part
 
 __all__ = ["NoisyAggregation"]
 
@@ -50,6 +52,14 @@ class NoisyAggregation(Process):
         return (BOUNDED_FACT,)
 
     def _epsilon(self, sigma: float, delta: float, noise: Noise) -> float:
+        return max(side.epsilon(delta) for side in self._losses(sigma, delta))
+
+    def _epsilon_parts(self, sigma: float, delta: float, epsilon: float) -> tuple[Part, ...]:
+        return (
+            Part("noise", epsilon, f"one noisy aggregation and {self.steps} noisy sums, composed as privacy losses"),
+        )
+
+    def _losses(self, sigma: float, delta: float) -> tuple[Losses, Losses]:
         noise_multiplier = noise_multiplier_of(sigma)
         once, sampled = GaussianReleases(noise_multiplier), GaussianReleases(noise_multiplier, self.rate, self.steps)
-        return composed_epsilon([sampled, once], delta, finer=2)
+        return composed_losses([sampled, once], finer=2)

@@ -12,7 +12,7 @@ import pytest
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.losses import Losses
 from privet.privacy.accounting.processes import PROCESSES, Process
-from privet.privacy.accounting.processes.heterogeneous_poisson import _worst_degree
+from privet.privacy.accounting.processes.heterogeneous_poisson import _composed, _worst_degree
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
 from privet.privacy.accounting.program import program_epsilon
 
@@ -40,9 +40,11 @@ def test_composing_n_times_equals_looping_n_times(kind: type[Process], monkeypat
 
     monkeypatch.setattr(Losses, "composed", looped)
     _worst_degree.cache_clear()
+    _composed.cache_clear()
     by_hand = program_epsilon(lambda left: kind(**SHARED)._epsilon(6.0, left, "gaussian"), DELTA)
     assert by_hand == pytest.approx(composed, rel=1e-6)
     _worst_degree.cache_clear()
+    _composed.cache_clear()
 
 
 @each_process
@@ -80,6 +82,18 @@ def test_it_says_what_it_promises(kind: type[Process]) -> None:
     assert kind(**document) == process
     claimed = process.published_epsilon(12.0, DELTA)
     assert (claimed is None) == (not process.claim)  # a claim is never shown without its sentence
+
+
+@each_process
+def test_its_explanation_adds_up(kind: type[Process]) -> None:
+    process, noise_multiplier = kind(**SHARED), 12.0
+    explained = process.explain(noise_multiplier, DELTA)
+    assert sum(part.value for part in explained.epsilon) == pytest.approx(process.epsilon(noise_multiplier, DELTA))
+    assert sum(part.value for part in explained.delta) == pytest.approx(DELTA, rel=1e-12)
+    parts = (*explained.epsilon, *explained.delta)
+    assert all(part.value >= 0 and part.words for part in parts)
+    assert explained.epsilon[-1].key == explained.delta[-1].key == "program"
+    assert explained.delta[0].value > 0.99 * DELTA  # nothing else may take a part that matters
 
 
 @each_process
