@@ -62,11 +62,9 @@ class Projection:
             columns: The columns' numbers.
         """
         if self.dimension <= self.width:
-            return (np.asarray(columns)[:, None] == np.arange(self.dimension)).astype(np.float32)
-        words = -(-self.width // _BITS)
-        counters = (np.asarray(columns).astype(np.uint64)[:, None] << np.uint64(_WORDS)) + np.arange(
-            words, dtype=np.uint64
-        )
+            return np.asarray(columns[:, None] == np.arange(self.dimension), dtype=np.float32)
+        words = np.arange(-(-self.width // _BITS), dtype=np.uint64)
+        counters = np.asarray((columns.astype(np.uint64)[:, None] << np.uint64(_WORDS)) + words, dtype=np.uint64)
         bits = np.unpackbits(_mixed(counters, self.seed).astype("<u8").view(np.uint8), axis=1)[:, : self.width]
         return (1.0 - 2.0 * bits.astype(np.float32)) * np.float32(self.dimension**-0.5)
 
