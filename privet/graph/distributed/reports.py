@@ -205,9 +205,12 @@ def _projected(
     rows = projection.of(symbols, features.scale * weights)
     with writing(folder / f"{folder_of(part)}.npy", flush=False) as temporary, temporary.open("wb") as file:
         np.save(file, rows, allow_pickle=False)
-    data = symbols.data.astype(np.float64)
-    totals = [np.bincount(symbols.indices, values, projection.dimension) for values in (data, data**2)]
-    return _Part(features.scale, features.offset, *totals)
+    return _Part(features.scale, features.offset, _sums(symbols, symbols.data), _sums(symbols, symbols.data**2))
+
+
+def _sums(symbols: sp.csr_array, values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Sum the values of each column's stored entries."""
+    return np.bincount(symbols.indices, values, symbols.shape[1]).astype(np.float64)
 
 
 def _placed(

@@ -181,4 +181,5 @@ def _embedding(members: Sequence[MLP], rows: HeldRows) -> NDArray[np.float32]:
 
 def _hidden(network: MLP, rows: NDArray[np.float32]) -> NDArray[np.float32]:
     with torch.no_grad():
-        return np.asarray(network.embed(torch.from_numpy(np.array(rows))))
+        hidden: NDArray[np.float32] = np.asarray(network.embed(torch.from_numpy(np.array(rows))))
+    return hidden
