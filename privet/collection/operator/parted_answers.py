@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,19 +29,25 @@ class ExportedFeatures:
     """The feature reports of an export; every part is validated whenever it is read.
 
     Attributes:
-        export: The export.
+        path: The export's directory; its manifest is not sent to the workers with every task.
+        sizes: The number of reports in each part.
     """
 
-    export: PartitionedAnswers
+    path: Path
+    sizes: tuple[int, ...]
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The number of reports in each part."""
-        return tuple(part.rows for part in self.export.manifest.parts)
+    @classmethod
+    def of(cls, export: PartitionedAnswers) -> ExportedFeatures:
+        """Name the parts of an export.
+
+        Args:
+            export: The export.
+        """
+        return cls(export.path.absolute(), tuple(part.rows for part in export.manifest.parts))
 
     def features(self, part: int) -> AffineFeatures:
         """Read one part and estimate its features."""
-        study, answers = self.export.read(part)
+        study, answers = PartitionedAnswers.open(self.path).read(part)
         estimate: AffineFeatures = study.release.question("features").mechanism.estimate(answers["features"].reports)
         return estimate
 
@@ -58,18 +65,18 @@ def parted_answers(
         client: A Dask client whose workers read; this process by default.
         progress: Called with the phase, the number of finished parts and the number of all of them.
     """
-    export = replace(export, path=export.path.absolute())
     study = export.study()
     for question in study.release.questions:
         if question.name != "features" and question.mechanism.shape.columns[0].count != 1:
             raise InvalidData(f"Answers to {question.name!r} are not read in parts; read the export at once.")
-    found = run_tasks(partial(_short, export), range(export.num_parts), client, progress, "reading reports")
+    task = partial(_short, export.path.absolute())
+    found = run_tasks(task, range(export.num_parts), client, progress, "reading reports")
     users = np.concatenate([answers.users for answers in found])
     parts: dict[str, Answer] = {}
     for question in study.release.questions:
         reports: Any
         if question.name == "features":
-            reports = PartedReports(ExportedFeatures(export))
+            reports = PartedReports(ExportedFeatures.of(export))
         else:
             symbols = [answers.parts[question.name] for answers in found]
             reports = Reports(symbols[0].dimension, np.concatenate([each.symbols for each in symbols]))
@@ -83,6 +90,6 @@ class _Short:
     parts: dict[str, Reports]
 
 
-def _short(export: PartitionedAnswers, part: int) -> _Short:
-    _, answers = export.read(part)
+def _short(path: Path, part: int) -> _Short:
+    _, answers = PartitionedAnswers.open(path).read(part)
     return _Short(answers.users, {name: each.reports for name, each in answers.items() if name != "features"})

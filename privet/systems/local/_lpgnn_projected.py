@@ -10,7 +10,9 @@ import math
 from itertools import count
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy, one_hot
 
@@ -19,6 +21,7 @@ from privet.estimation.labels import class_posterior, overfits, propagated_repor
 from privet.estimation.resistant import bounded_influence, scaled_rows
 from privet.graph import LazyFeatures, distributed, gcn_operator, kprop
 from privet.graph.csr import to_scipy
+from privet.graph.distributed.reports import ProjectedReports
 from privet.graph.projection import Projection
 from privet.mechanisms import RandomizedResponse
 from privet.models import MLP
@@ -87,8 +90,13 @@ def propagated_rows(system: LPGNN, collected: Collected, projection: Projection)
     if "bound" in system.defence:
         raise InvalidData("The defence 'bound' looks at every friendship: run without a cluster, or without it.")
     make = distributed.gcn_operator if system.aggregator == "gcn" else distributed.mean_operator
-    columns = placed_columns(collected, graph, projection, lambda reports: (1.0, projection.of_vector(reports.offset)))
-    return StoredRows(distributed.kprop(columns, make(graph, self_loops=system.self_loops), system.hops))
+    operator = make(graph, self_loops=system.self_loops)
+
+    def shape(reports: ProjectedReports) -> tuple[float, NDArray[np.float64]]:
+        return 1.0, projection.of_vector(reports.offset)
+
+    # Nothing here refers to the first columns, so that their files go with the first hop.
+    return StoredRows(distributed.kprop(placed_columns(collected, graph, projection, shape), operator, system.hops))
 
 
 def _lessons(system: LPGNN, collected: Collected) -> Callable[[], Lesson]:

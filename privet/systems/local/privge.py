@@ -24,6 +24,7 @@ from privet.data.population import Population
 from privet.errors import InvalidParameter
 from privet.estimation.labels import report_loss
 from privet.graph import LazyFeatures, distributed, pagerank, pagerank_operator, pagerank_series
+from privet.graph.distributed.reports import ProjectedReports
 from privet.graph.operators import GraphLike, adjacency_of, is_symmetric
 from privet.graph.projection import Projection
 from privet.mechanisms import HDS, AffineFeatures, Laplace, Mechanism, MultiBit, Piecewise
@@ -168,7 +169,7 @@ class PrivGE(NetworkSettings, ProjectedSystem):
             return HeldRows((z @ torch.from_numpy(first)).numpy())
         span = schema.high - schema.low
 
-        def shape(reports: Any) -> tuple[float, NDArray[np.float64]]:
+        def shape(reports: ProjectedReports) -> tuple[float, NDArray[np.float64]]:
             moments = Moments(reports.means, reports.squares)
             factor, offset = _standard(reports.scale, reports.offset, moments, schema, self.scale, self.centring)
             return factor, np.append(projection.of_vector(offset * factor), self.scale)

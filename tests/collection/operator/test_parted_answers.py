@@ -40,7 +40,7 @@ def test_they_are_those_of_the_whole(export: PartitionedAnswers) -> None:
     reports = found["features"].reports
     assert isinstance(reports, PartedReports)
     assert len(reports) == len(expected.users)
-    features = ExportedFeatures(export)
+    features = ExportedFeatures.of(export)
     assert features.sizes[1] == 0
     blocks = [features.features(part).dense() for part in range(3)]
     mechanism = study.release.question("features").mechanism
