@@ -124,7 +124,8 @@ def test_a_run_of_a_system_of_features(cluster: str, graph: Graph, tmp_path: Pat
     command = ["run", "lpgnn", "--dataset", tmp_path / "village", "--seeds", 1, "--no-controls"]
     quick = ["--set", "max_epochs=30", "--epsilon-features", 8, "--set", "projection=4"]
     run(*command, *quick, "--out", tmp_path / "memory.json")
-    run(*command, *quick, "--out", tmp_path / "cluster.json", "--cluster", cluster)
+    kept = ["--store", tmp_path / "figures"]
+    run(*command, *quick, *kept, "--out", tmp_path / "cluster.json", "--cluster", cluster)
     run(*command, "--set", "max_epochs=2", "--out", tmp_path / "usual.json", "--cluster", cluster)
     results = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("memory", "cluster", "usual")]
     memory, moved, usual = results
