@@ -179,7 +179,7 @@ def _train(export: Path, store: Path) -> dict[str, Any]:
         study, answers = parted_answers(PartitionedAnswers.open(export), client)
         read = time.perf_counter() - began
         system = LPGNN.from_release(
-            study.release, projection=COLUMNS, hops=6, label_hops=2, label_evidence=20.0, max_epochs=1, seed=0
+            study.release, projection=COLUMNS, hops=2, label_hops=2, label_evidence=20.0, max_epochs=2, seed=0
         )
         public = Graph.from_operator(ClusterAdjacency(hosted))
         collected = collected_from(study, answers, system, graph=public)
