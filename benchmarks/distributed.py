@@ -39,10 +39,14 @@ TARGETS = {
     "moved_against_halo": 1.1,
     "two_workers_against_one": 1.5,
 }
+_OF_ANY_SIZE = {"moved_against_halo"}
 
 
 def run(quick: bool = False) -> dict[str, Any]:
-    """Costs per entry and hop, peaks and bytes moved, each as a ratio, and whether every target is met."""
+    """Costs per entry and hop, peaks and bytes moved, each as a ratio, and whether every target is met.
+
+    A quick run has a fortieth of the size. Its ratios are printed, but only targets of any size count as met or not.
+    """
     scale = 40 if quick else 1
     large, small, memory = NODES // scale, NODES // 10 // scale, NODES // 20 // scale
     size = PARTITION // scale
@@ -71,15 +75,18 @@ def run(quick: bool = False) -> dict[str, Any]:
     }
     least = {"two_workers_against_one"}
     met = {key: bool(ratios[key] >= aim if key in least else ratios[key] <= aim) for key, aim in TARGETS.items()}
+    if quick:  # in the cache and in tiny partitions, costs and memory say nothing about large graphs
+        met = {key: value for key, value in met.items() if key in _OF_ANY_SIZE}
     met["equal_to_in_memory"] = bool(max(found[key]["largest_difference"] for key in ("small", "large")) < 1e-4)
     return {
         "benchmark": "distributed",
+        "quick": quick,
         "columns": COLUMNS,
         "hops": HOPS,
         "worker_limit_gib": LIMIT_GIB,
         **{key: round(value, 3) for key, value in ratios.items()},
         "random_cost_against_in_memory": round(cost["random"] / cost["in_memory"], 3),
-        "targets": TARGETS,
+        "targets": {key: aim for key, aim in TARGETS.items() if key in met},
         "met": met,
         **{key: _rounded(value) for key, value in found.items()},
     }

@@ -113,8 +113,9 @@ def check_cluster(kind: type[Any], cluster: str | None) -> None:
 
     parse_cluster(cluster)
     if not getattr(kind, "on_cluster", False):
-        able = " and ".join(each.name for each in SYSTEMS.values() if getattr(each, "on_cluster", False))
-        raise BadOption(f"{kind.name} needs the whole graph in one process; {able} can use --cluster.")
+        *able, last = sorted(each.name for each in SYSTEMS.values() if getattr(each, "on_cluster", False))
+        names = f"{', '.join(able)} and {last}"
+        raise BadOption(f"{kind.name} needs the whole graph in one process; {names} can use --cluster.")
 
 
 def field_name(kind: type[Any], option: str) -> str:

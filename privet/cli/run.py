@@ -91,7 +91,7 @@ def run(
     check_cluster(kind, cluster)
     if cluster is not None and workers is not None:
         raise BadOption("The workers of a cluster are counted in --cluster, such as local:2; leave --workers.")
-    built = system_for(system, dataset, chosen)
+    built = system_for(system, dataset, chosen if cluster is None else kind.cluster_settings(chosen))
     graph = load_dataset(dataset, data, kind.name, group_columns)
     trials: tuple[dict[str, Any], ...] = ()
     if tune:

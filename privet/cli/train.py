@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -84,9 +84,11 @@ def train(
     if _is_study(study) and (model := _planned(study, system, study_id, graph, labels, other, cluster)) is not None:
         _finish(model, study, out, as_json)
         return
-    manifest, answers, erasures = _reports(study)
-    _check_id(study_id, manifest)
     kind = SYSTEMS.find(system)
+    in_parts = _read_in_parts(study, graph, kind)
+    answers: Answers | None
+    manifest, answers, erasures = _manifest(study) if in_parts else _reports(study)
+    _check_id(study_id, manifest)
     if not issubclass(kind, LocalSystem):
         raise InvalidParameter("--system", "privet train", "a system of the local model", system)
     if not kind.learns_from(manifest.release):
@@ -97,9 +99,13 @@ def train(
     unknown = sorted(settings.keys() - {each.name for each in fields(kind)})
     if unknown:
         raise InvalidParameter("--set", "privet train", f"a setting of {system}", unknown[0])
-    built = kind.from_release(manifest.release, seed=seed, **settings)
+    elsewhere = cluster is not None or (graph is not None and graph.is_dir())
+    settings = kind.cluster_settings(settings) if elsewhere else settings
     check_cluster(kind, cluster)
+    built = kind.from_release(manifest.release, seed=seed, **settings)
     with _topology(graph, manifest, kind, cluster) as public:
+        if answers is None:
+            answers = _answers_in_parts(study, public)
         model = train_model(
             manifest,
             answers,
@@ -188,6 +194,33 @@ def _is_study(path: Path) -> bool:
 def _check_id(study_id: str | None, manifest: Study) -> None:
     if study_id is not None and study_id.strip().lower() != manifest.id:
         raise InvalidParameter("--study-id", "privet train", "the id of the study that the reports are of", manifest.id)
+
+
+def _read_in_parts(path: Path, graph: Path | None, kind: type[LocalSystem]) -> bool:
+    """Tell whether the workers can read the reports part by part: an export in parts, beside a store."""
+    from privet.collection.operator.partitioned_export import PartitionedAnswers
+
+    stored = graph is not None and graph.is_dir()
+    if not stored or not PartitionedAnswers.is_at(path) or not getattr(kind, "on_cluster", False):
+        return False
+    names = {question.name for question in PartitionedAnswers.open(path).study().release.questions}
+    return names <= {"features", "label"}
+
+
+def _manifest(path: Path) -> tuple[Study, None, int]:
+    """Return manifest and number of erasures of an export in parts, and no answers yet."""
+    from privet.collection.operator.partitioned_export import PartitionedAnswers
+
+    found = PartitionedAnswers.open(path)
+    return found.study(), None, found.manifest.erasures
+
+
+def _answers_in_parts(path: Path, public: Any) -> Answers:
+    """Let the workers behind a stored topology read an export."""
+    from privet.collection.operator.parted_answers import parted_answers
+    from privet.collection.operator.partitioned_export import PartitionedAnswers
+
+    return parted_answers(PartitionedAnswers.open(path), public.adjacency.operator.graph.client)[1]
 
 
 def _reports(path: Path) -> tuple[Study, Answers, int]:

@@ -138,7 +138,8 @@ def facts_of(
         control: The same training on the same reports, dealt to other people at random.
         propagated: Label propagation; None if no topology is known.
     """
-    completed = collected.completed(topology.adjacency) if collected.release.asks("features") else None
+    asked = collected.release.asks("features")
+    distances = collected.distances(topology.adjacency) if asked else np.zeros(0, dtype=np.int64)
     held, answered = collected.validation, collected.answered()
     response = collected.label_response
     chances = (1.0, 0.0) if response is None else (response.keep, response.flip)
@@ -153,8 +154,8 @@ def facts_of(
     return Facts(
         nodes=collected.num_nodes,
         respondents=int(answered.sum()),
-        features_from_neighbours=0 if completed is None else completed.borrowed,
-        features_unknown=0 if completed is None else completed.unknown,
+        features_from_neighbours=int(np.count_nonzero(distances > 0)),
+        features_unknown=int(np.count_nonzero(distances < 0)),
         training_nodes=int(collected.train.sum()),
         validation_nodes=int(held.sum()),
         accuracy=accuracy(hits),

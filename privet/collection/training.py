@@ -20,6 +20,7 @@ from privet.collection.models import TrainedModel
 from privet.collection.study import Study
 from privet.data import Graph, Split
 from privet.errors import InvalidData, InvalidParameter
+from privet.graph.distributed.reports import PartedReports
 from privet.privacy import Unit
 from privet.release import Answers
 from privet.systems import SYSTEMS, Collected, LocalSystem, UnsuitableRelease
@@ -96,7 +97,8 @@ def collected_from(
     """
     if not system.release(study).matches(study.release):
         raise UnsuitableRelease(f"{system.name} with these settings asks other questions than the study did.")
-    answers = answers.checked()
+    if not any(isinstance(answer.reports, PartedReports) for answer in answers.values()):
+        answers = answers.checked()  # parts are checked whenever they are read
     if not len(answers.users):
         raise InvalidData("study's reports", "those of at least one node", "none")
     if not study.declared.classes:

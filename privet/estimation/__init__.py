@@ -16,7 +16,7 @@ from privet.estimation.labels import (
     report_loss,
     report_probabilities,
 )
-from privet.estimation.missing import Completed, complete_from_neighbours
+from privet.estimation.missing import Completed, complete_from_neighbours, report_distances
 from privet.estimation.shared_weights import SharedWeights
 from privet.estimation.structure import (
     ReportedPairs,
@@ -52,6 +52,7 @@ __all__ = [
     "overfits",
     "propagate_beliefs",
     "propagated_reports",
+    "report_distances",
     "report_loss",
     "report_probabilities",
     "second_round",

@@ -18,9 +18,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.errors import InvalidData
+from privet.graph.topology import Elsewhere
 from privet.mechanisms import AffineFeatures
 
-__all__ = ["Completed", "complete_from_neighbours"]
+__all__ = ["Completed", "complete_from_neighbours", "report_distances"]
 
 _ROUNDS = 8
 
@@ -38,15 +39,29 @@ class Completed:
     features: AffineFeatures
     distances: NDArray[np.int64]
 
-    @property
-    def borrowed(self) -> int:
-        """The number of nodes that have their features from neighbours."""
-        return int(np.count_nonzero(self.distances > 0))
 
-    @property
-    def unknown(self) -> int:
-        """The number of nodes about which nothing is known."""
-        return int(np.count_nonzero(self.distances < 0))
+def report_distances(
+    respondents: NDArray[np.int64], adjacency: sp.csr_array | Elsewhere, *, rounds: int = _ROUNDS
+) -> NDArray[np.int64]:
+    """Return the distance from each node to the nearest report, 0 for respondents, -1 if nobody within reach reported.
+
+    Args:
+        respondents: The nodes that reported.
+        adjacency: The graph, which is only multiplied with.
+        rounds: The largest distance.
+
+    >>> path = sp.csr_array([[0.0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]])  # and node 3 alone
+    >>> report_distances(np.array([0]), path).tolist()
+    [0, 1, 2, -1]
+    """
+    distances = np.full(adjacency.shape[0], -1, dtype=np.int64)
+    distances[respondents] = 0
+    for distance in range(1, rounds + 1):
+        reached = (distances < 0) & (adjacency @ (distances >= 0).astype(np.float32) > 0)
+        if not reached.any():
+            break
+        distances[reached] = distance
+    return distances
 
 
 def complete_from_neighbours(

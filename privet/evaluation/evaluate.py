@@ -19,6 +19,7 @@ from privet.evaluation.metrics import METRICS, is_unbalanced
 from privet.evaluation.results import Figures, Result, SplitFacts
 from privet.evaluation.scoring import Scores, class_figures, with_split
 from privet.evaluation.verdict import needless, verdict
+from privet.graph.topology import Elsewhere
 from privet.systems import CentralSystem, LocalSystem
 
 __all__ = ["evaluate", "figures_needed", "fingerprint"]
@@ -122,7 +123,9 @@ def fingerprint(graph: Graph) -> str:
     mark = hashlib.sha256()
     declared = None if graph.schema is None else graph.schema.to_json()
     split = [] if graph.split is None else [graph.split.train, graph.split.validation, graph.split.test]
-    parts: list[Any] = [graph.adjacency.indptr, graph.adjacency.indices, graph.labels, declared, *split]
+    topology: Any = graph.adjacency
+    pattern = [topology.digest()] if isinstance(topology, Elsewhere) else [topology.indptr, topology.indices]
+    parts: list[Any] = [*pattern, graph.labels, declared, *split]
     features = graph.features
     parts += [features] if isinstance(features, np.ndarray | None) else [getattr(features, n) for n in _CSR]
     for part in parts:

@@ -114,7 +114,8 @@ class WireForm:
         records = np.zeros(rows, dtype=self.record)
         for each in self.fixed:
             records[each.name] = values[each.name]
-        bodies = [record.tobytes() for record in records]
+        whole, size = records.tobytes(), self.record.itemsize
+        bodies = [whole[row * size : (row + 1) * size] for row in range(rows)]
         for each in self.lists:
             starts, listed = values[each.name][0], values[each.name][1].astype("<i4")
             last = each is self.lists[-1]

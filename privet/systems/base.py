@@ -159,6 +159,11 @@ class LocalSystem(ABC):
 
         return shuffled_reports(collected, self.seed)
 
+    @classmethod
+    def cluster_settings(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return some settings with those added that a topology in a store needs."""
+        return dict(settings)
+
     def fitted(self, collected: Collected, probabilities: NDArray[np.float32], **rest: Any) -> Fitted:
         """Return the result of training; ``rest`` are further fields of :class:`Fitted`."""
         promise, lines = collected.guarantee(), collected.lines()

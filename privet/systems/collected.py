@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from privet.data import Graph, Schema, Split
 from privet.errors import InvalidData
-from privet.estimation.missing import Completed, complete_from_neighbours
+from privet.estimation.missing import Completed, complete_from_neighbours, report_distances
+from privet.graph.topology import Elsewhere
 from privet.mechanisms import AffineFeatures, Mechanism, RandomizedResponse
 from privet.privacy import Guarantee, Unit
 from privet.privacy.ledger import LedgerLine
@@ -125,6 +126,17 @@ class Collected:
             return Completed(reported, np.zeros(self.num_nodes, dtype=np.int64))
         adjacency = self.topology.adjacency if topology is None else topology
         return complete_from_neighbours(reported, respondents, adjacency)
+
+    def distances(self, topology: sp.csr_array | Elsewhere) -> NDArray[np.int64]:
+        """Return how far the feature reports behind each node's row of the estimate are; -1 if there are none.
+
+        Args:
+            topology: The adjacency whose neighbours are meant.
+        """
+        respondents = self.answers["features"].users
+        if len(respondents) == self.num_nodes:
+            return np.zeros(self.num_nodes, dtype=np.int64)
+        return report_distances(respondents, topology)
 
     def reported(self) -> AffineFeatures:
         """Estimate the features of those who answered, row by row as they were reported."""

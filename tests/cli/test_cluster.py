@@ -22,8 +22,10 @@ from privet.graph.distributed import connect
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
 from privet.systems import Fitted
+from privet.systems.local._projected import WIDTH
 
 NODES = 240  # so few that coordinates need one hop, not hundreds
+FEATURES = {"ask": "features", "mechanism": "multi-bit", "epsilon": 8.0}
 LABEL = {"ask": "label", "mechanism": "randomized-response", "epsilon": 4.0}
 
 
@@ -117,10 +119,69 @@ def test_an_export_in_parts_is_trained_on(cluster: str, graph: Graph, tmp_path: 
     assert np.array_equal(*(Fitted.load(tmp_path / name).probabilities for name in "ab"))
 
 
+def test_a_run_of_a_system_of_features(cluster: str, graph: Graph, tmp_path: Path, run) -> None:
+    write_directory(graph, tmp_path / "village")
+    command = ["run", "lpgnn", "--dataset", tmp_path / "village", "--seeds", 1, "--no-controls"]
+    quick = ["--set", "max_epochs=30", "--epsilon-features", 8, "--set", "projection=4"]
+    run(*command, *quick, "--out", tmp_path / "memory.json")
+    kept = ["--store", tmp_path / "figures"]
+    run(*command, *quick, *kept, "--out", tmp_path / "cluster.json", "--cluster", cluster)
+    run(*command, "--set", "max_epochs=2", "--out", tmp_path / "usual.json", "--cluster", cluster)
+    results = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("memory", "cluster", "usual")]
+    memory, moved, usual = results
+    assert abs(memory["mean"] - moved["mean"]) <= 2.0
+    assert memory["settings"] == moved["settings"]
+    assert memory["guarantee"] == moved["guarantee"]
+    assert memory["facts"] == moved["facts"] == {"projected_columns": 4.0, "projection_seed": 0.0}
+    assert (usual["settings"]["projection"], usual["facts"]["projected_columns"]) == (WIDTH, 6.0)
+    statements = [(tmp_path / f"{name}.privacy.yaml").read_text() for name in ("memory", "cluster")]
+    assert statements[0] == statements[1]
+
+
+@pytest.mark.parametrize("system", ["lpgnn", "structure"])
+def test_an_export_in_parts_is_read_part_by_part(
+    cluster: str, system: str, graph: Graph, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [LABEL] if system == "structure" else [FEATURES, LABEL]
+    study = make_study(nodes=NODES, schema=graph.schema, release=asked)
+    folder = StudyFolder.create(tmp_path / "study", study)
+    answers = study.release.perturb(PrivateData.of(graph, np.arange(0, NODES, 2)), SeededBits(0))
+    store = folder.store()
+    store.insert(answers.users.tolist(), study.release.wire.pack(answers))
+    store.dispose()
+    run("study", "export", folder.path, "--partitions", 5, "--out", tmp_path / "parts")
+    write_edges(tmp_path / "edges.parquet", graph.edges)
+    run("graph", "build", tmp_path / "edges.parquet", "--nodes", NODES, "--partitions", 3, "--by", "hash",
+        "--out", tmp_path / "store")  # fmt: skip
+    monkeypatch.setattr("privet.collection.training.label_propagation", lambda *_: None)  # 128 hops, tested elsewhere
+    train = ["train", "--system", system, "--seed", 0, "--graph", tmp_path / "store"]
+    train += ["--set", "max_epochs=30"] if system == "lpgnn" else []
+    run(*train, "--study", folder.path, "--out", tmp_path / "at-once")
+    monkeypatch.setattr(PartitionedAnswers, "answers", lambda _: pytest.fail("all parts were read at once"))
+    held: list[int] = []
+    read = PartitionedAnswers.read
+    monkeypatch.setattr(PartitionedAnswers, "read", lambda self, part: held.append(part) or read(self, part))
+    names = ["at-once", "by-parts"]
+    if system == "lpgnn":
+        names.append("by-workers")
+        run(*train, "--study", tmp_path / "parts", "--out", tmp_path / "by-workers", "--cluster", cluster)
+        assert not held  # this process read none
+    run(*train, "--study", tmp_path / "parts", "--out", tmp_path / "by-parts")
+    assert held == [0, 1, 2, 3, 4] * (3 if system == "lpgnn" else 1)  # who answered, the model, its control
+    models = {name: Fitted.load(tmp_path / name) for name in names}
+    facts = {name: json.loads((tmp_path / name / "facts.json").read_text()) for name in names}
+    for name in names:
+        assert models[name].guarantee == models["at-once"].guarantee
+        assert (models[name].predict() == models["at-once"].predict()).mean() > 0.97
+        for fact in ("respondents", "features_from_neighbours", "features_unknown", "training_nodes"):
+            assert facts[name][fact] == facts["at-once"][fact]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["run", "lpgnn", "--dataset", "x", "--cluster", "local"], "inquiry and structure can use --cluster"),
+        (["run", "rgnn", "--dataset", "x", "--cluster", "local"], "inquiry, lpgnn, privge and structure can use"),
+        (["run", "solitude", "--dataset", "x", "--cluster", "local"], "solitude needs the whole graph in one process"),
         (["run", "heterpoisson", "--epsilon", 1, "--dataset", "x", "--cluster", "local"], "needs the whole graph"),
         (["run", "structure", "--dataset", "x", "--cluster", "lokal"], "local:WORKERS:MEMORY"),
         (["predict", "model", "--cluster", "local"], "name a new directory"),

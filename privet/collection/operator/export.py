@@ -21,7 +21,15 @@ from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidReports, PrivetError
 from privet.release import Answers
 
-__all__ = ["ImpossibleReports", "answer_tables", "read_answers", "read_erasures", "write_answers", "write_tables"]
+__all__ = [
+    "ImpossibleReports",
+    "answer_tables",
+    "read_answers",
+    "read_erasures",
+    "read_study",
+    "write_answers",
+    "write_tables",
+]
 
 _BLOCK = 1 << 16  # respondents written at a time, so that a block's lists stay below 2^31 entries
 _CHECKED = {"write_page_checksum": True}
@@ -127,20 +135,29 @@ def _read(source: Path) -> Any:
         raise InvalidData(f"file '{source.name}'", "a readable Parquet file of reports", str(error)) from None
 
 
+def read_study(path: str | os.PathLike[str]) -> Study:
+    """Read the manifest inside of a file, and no report."""
+    return _study_of(_metadata(Path(path)), Path(path).name)
+
+
 def read_erasures(path: str | os.PathLike[str]) -> int:
     """Return the number of people whose reports had been erased when a file was written."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     source = Path(path)
-    try:
-        with pq.ParquetFile(source) as file:
-            found = (file.schema_arrow.metadata or {}).get(_ERASURES, b"")
-    except (pa.ArrowException, OSError) as error:
-        raise InvalidData(f"file '{source.name}'", "a readable Parquet file of reports", str(error)) from None
+    found = _metadata(source).get(_ERASURES, b"")
     if not found.isdigit():
         raise InvalidData(f"file '{source.name}'", "a study's exported answers", "one without its number of erasures")
     return int(found)
+
+
+def _metadata(source: Path) -> dict[bytes, bytes]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(source) as file:
+            return file.schema_arrow.metadata or {}
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidData(f"file '{source.name}'", "a readable Parquet file of reports", str(error)) from None
 
 
 def _table(answers: Answers, study: Study) -> Any:

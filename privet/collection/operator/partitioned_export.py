@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from privet.collection.operator.export import answer_tables, read_answers, write_tables
+from privet.collection.operator.export import answer_tables, read_answers, read_study, write_tables
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.server.store import Store
 from privet.collection.study import Study
@@ -123,6 +123,13 @@ class PartitionedAnswers:
     def num_reports(self) -> int:
         """The number of reports in all parts."""
         return sum(part.rows for part in self.manifest.parts)
+
+    def study(self) -> Study:
+        """Read the study's manifest, and no report."""
+        study = read_study(self.path / self.manifest.parts[0].file.name)
+        if study.id != self.manifest.study:
+            raise InvalidData(f"{self.path / _MANIFEST} names another study than the files beside it.")
+        return study
 
     def read(self, part: int) -> tuple[Study, Answers]:
         """Read one part, after comparing its checksum, if devices of the study could have sent every report.

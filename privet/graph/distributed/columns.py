@@ -51,6 +51,21 @@ class Columns:
         rows = self.graph.store.manifest.partitions[partition].rows
         return read_block(self.folder, partition, rows, self.width, self.dtype)
 
+    def take(self, ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """Load the rows of some nodes, in the order given.
+
+        Args:
+            ids: The nodes' ids.
+        """
+        store = self.graph.store
+        rows = store.rows_of(ids)
+        owners = np.searchsorted(store.starts, rows, side="right") - 1
+        result = np.empty((len(rows), self.width), self.dtype)
+        for number in np.unique(owners):
+            own = np.flatnonzero(owners == number)
+            result[own] = self.block(int(number))[rows[own] - store.starts[number]]
+        return result
+
     def numpy(self) -> NDArray[Any]:
         """Load all rows, in the order of ids."""
         result = np.empty(self.shape, self.dtype)

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from privet.data import Graph
 from privet.data.population import Population
+from privet.errors import InvalidParameter
 from privet.estimation.labels import (
     MajorityLabels,
     PosteriorLabels,
@@ -43,10 +44,11 @@ from privet.models import (
     shared,
     train,
 )
-from privet.systems.base import LocalSystem
 from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
+from privet.systems.local._lpgnn_projected import fit_projected
+from privet.systems.local._projected import ProjectedSystem
 
 __all__ = ["LPGNN", "KPropNetwork"]
 
@@ -62,7 +64,7 @@ _CHOICES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class LPGNN(NetworkSettings, LocalSystem):
+class LPGNN(NetworkSettings, ProjectedSystem):
     """KProp, then the layers of a backbone; the network of least loss on validation nodes is kept.
 
     A network that agrees with private training labels more than the truth would is never kept.
@@ -75,7 +77,7 @@ class LPGNN(NetworkSettings, LocalSystem):
         hops: K, the number of propagation steps before the network.
         aggregator: The average over neighbours: "gcn" or "mean".
         self_loops: True to count a node among its own neighbours in KProp.
-        backbone: The graph layers behind KProp, by the name of a registered backbone.
+        backbone: The graph layers behind KProp, by the name of a registered backbone; not used with a projection.
         batch_norm: True to normalise the output of the first layer.
         networks: The number of networks, with other initial weights, whose probabilities are averaged.
         label_denoising: With private labels: "majority" (published) fits training nodes to the winning class of the
@@ -116,6 +118,9 @@ class LPGNN(NetworkSettings, LocalSystem):
         check_backbone(self.backbone, "LPGNN")
         self._check_least(hops=0, label_hops=0, networks=1)
         self._check_positive("label_evidence")
+        if self.projection is not None and self.epsilon_labels is not None and self.label_denoising == "majority":
+            expected = "posterior with a projection: the majority's loss propagates the network's output at every step"
+            raise InvalidParameter("label_denoising", "LPGNN", expected, self.label_denoising)
 
     def feature_mechanism(self, population: Population) -> Mechanism:
         """Return Algorithm 1's multi-bit mechanism, or one of those that the paper compares it with."""
@@ -132,19 +137,24 @@ class LPGNN(NetworkSettings, LocalSystem):
 
     @classmethod
     def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
-        """Distinguish private labels, which call for other settings."""
-        return None if settings.get("epsilon_labels") is None else "private_labels"
+        """Distinguish private labels and a projection, which call for other settings."""
+        if settings.get("epsilon_labels") is not None:
+            return "private_labels"
+        return None if settings.get("projection") is None else "projected"
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Algorithm 3 from line 5 on: rectify, propagate, train."""
-        collected, aggregation = self.defended(collected), self._aggregation(collected.topology)
+        collected, projection = self.defended(collected), self.projected(collected)
+        if projection is not None:
+            return fit_projected(self, collected, projection, progress)
+        aggregation = self.aggregation(collected.topology)
         estimate = collected.estimate()
         if "bound" in self.defence:
             estimate = scaled_rows(estimate, bounded_influence(to_scipy(aggregation.matrix), self.hops))
         x = kprop(LazyFeatures.from_affine(estimate), aggregation, self.hops)
         x = x.planned(self.hidden_channels, self.max_epochs)
         labels = self._supervision(collected)
-        members = [self._train(x, collected, labels, seed, progress) for seed in self._seeds()]
+        members = [self._train(x, collected, labels, seed, progress) for seed in self.seeds()]
         operator = members[0][0].operator(collected.topology)
         with torch.no_grad():
             probabilities = torch.stack([network(x, operator).softmax(1) for network, _ in members]).mean(0)
@@ -186,12 +196,13 @@ class LPGNN(NetworkSettings, LocalSystem):
         )
         return network, result
 
-    def _seeds(self) -> list[int | None]:
-        """One seed a network, the first of them the system's own."""
+    def seeds(self) -> list[int | None]:
+        """Return one seed a network, the first of them the system's own."""
         others = np.random.SeedSequence(self.seed).generate_state(self.networks - 1)
         return [self.seed, *(int(other) for other in others)]
 
-    def _aggregation(self, graph: Graph) -> Operator:
+    def aggregation(self, graph: Graph) -> Operator:
+        """Return the average over neighbours that KProp applies."""
         make = gcn_operator if self.aggregator == "gcn" else mean_operator
         return make(graph, self_loops=self.self_loops)
 

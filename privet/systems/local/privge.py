@@ -16,22 +16,26 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from privet.data import Links, Schema
 from privet.data.population import Population
 from privet.errors import InvalidParameter
 from privet.estimation.labels import report_loss
-from privet.graph import LazyFeatures, pagerank, pagerank_operator, pagerank_series
+from privet.graph import LazyFeatures, distributed, pagerank, pagerank_operator, pagerank_series
+from privet.graph.distributed.reports import ProjectedReports
 from privet.graph.operators import GraphLike, adjacency_of, is_symmetric
+from privet.graph.projection import Projection
 from privet.mechanisms import HDS, AffineFeatures, Laplace, Mechanism, MultiBit, Piecewise
 from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.models import MLP, Activation, NetworkSettings, accuracy, seeded, train
-from privet.systems.base import LocalSystem
+from privet.models.streaming import HeldRows, Lesson, NodeRows, StoredRows
 from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._privge_links import LinkFitted, LinkTask
+from privet.systems.local._projected import ProjectedSystem, hosted_graph, placed_columns
 
 __all__ = ["PrivGE", "standardised"]
 
@@ -47,7 +51,7 @@ _MECHANISMS: dict[str, type[CoordinateMechanism]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivGE(NetworkSettings, LocalSystem):
+class PrivGE(NetworkSettings, ProjectedSystem):
     """HDS reports, a personalised-PageRank embedding of them, and a perceptron behind.
 
     Attributes:
@@ -60,7 +64,7 @@ class PrivGE(NetworkSettings, LocalSystem):
             the one at which the series is cut off.
         scale: The size of the embedding's entries; a smaller one trains more slowly and fits less of the noise.
         activation: The perceptron's activation.
-        batch_size: The number of training nodes in a mini-batch; None to use all at once.
+        batch_size: The number of training nodes in a mini-batch; None to use all at once, or 8,192 with a projection.
         folds: The number of folds of training edges in link prediction.
     """
 
@@ -118,6 +122,9 @@ class PrivGE(NetworkSettings, LocalSystem):
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Node classification: softmax(MLP(Z)), equation 21. The result's embedding is the last hidden layer."""
+        projection = self.projected(collected)
+        if projection is not None:
+            return self._fit_projected(collected, projection, progress)
         z = self.embed(collected)
         z = z.planned(self.hidden_channels, self.max_epochs) if self.batch_size is None else z.materialise(dense=True)
         labels, fitted, held = map(torch.from_numpy, collected.supervised("PrivGE"))
@@ -146,6 +153,51 @@ class PrivGE(NetworkSettings, LocalSystem):
             validation_score=result.best_score,
         )
 
+    def embed_projected(self, collected: Collected, projection: Projection) -> NodeRows:
+        """Z R with the propagated constant as one more column, by the truncated series, in memory or in files.
+
+        Columns are centred by the reports of those who answered, so that every part of them can be read on its own.
+        """
+        graph, schema = hosted_graph(collected), collected.schema
+        if graph is None:
+            reported = collected.reported()
+            moments = Moments.of(reported.symbols)
+            x = standardised(collected.estimate(), schema, self.scale, self.centring, moments)
+            operator = pagerank_operator(collected.topology.adjacency, self.r)
+            z = pagerank_series(x, operator, self.alpha, tolerance=self.tolerance)
+            first = sp.block_diag([projection.matrix(), np.ones((1, 1), np.float32)]).toarray()
+            return HeldRows((z @ torch.from_numpy(first)).numpy())
+        span = schema.high - schema.low
+
+        def shape(reports: ProjectedReports) -> tuple[float, NDArray[np.float64]]:
+            moments = Moments(reports.means, reports.squares)
+            factor, offset = _standard(reports.scale, reports.offset, moments, schema, self.scale, self.centring)
+            return factor, np.append(projection.of_vector(offset * factor), self.scale)
+
+        columns = placed_columns(collected, graph, projection, shape, 1 / span)
+        stored = distributed.pagerank_operator(graph, self.r)
+        return StoredRows(distributed.pagerank_series(columns, stored, self.alpha, tolerance=self.tolerance))
+
+    def _fit_projected(self, collected: Collected, projection: Projection, progress: bool) -> Fitted:
+        z = self.embed_projected(collected, projection)
+        labels, fitted, held = map(torch.from_numpy, collected.supervised("PrivGE"))
+        response = collected.label_response
+        lesson = Lesson(
+            fitted,
+            lambda outputs, nodes: report_loss(outputs, labels[nodes], response),
+            lambda outputs_of: accuracy(outputs_of(held), labels[held]),
+            "max",
+        )
+        return self.fit_rows(
+            collected,
+            z,
+            lambda: self.encoder(z.shape[1], collected.schema.classes),
+            lambda: lesson,
+            [self.seed],
+            lambda seed: self.training(seed, "max", progress=progress),
+            self.batch_size,
+        )
+
     def fit_links(self, collected: Collected, train: Links, validation: Links, *, progress: bool = False) -> LinkFitted:
         """Link prediction from the training edges: ``collected`` must come from ``EdgeSplit.graph``.
 
@@ -166,8 +218,35 @@ class PrivGE(NetworkSettings, LocalSystem):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """The moments of the reports' symbols.
+
+    Attributes:
+        means: The mean of each column.
+        squares: The mean square of each column.
+    """
+
+    means: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, symbols: sp.csr_array) -> Moments:
+        """Compute them.
+
+        Args:
+            symbols: The symbols, one row for each person.
+        """
+        exact = symbols.astype(np.float64)
+        return cls(*(np.asarray(each.mean(axis=0)).ravel() for each in (exact, exact.multiply(exact))))
+
+
 def standardised(
-    estimate: AffineFeatures, schema: Schema, scale: float = 1.0, centring: Centring = "mean"
+    estimate: AffineFeatures,
+    schema: Schema,
+    scale: float = 1.0,
+    centring: Centring = "mean",
+    moments: Moments | None = None,
 ) -> LazyFeatures:
     """Each column in units of its declared range, less its centre; entries of root mean square ``scale``.
 
@@ -176,19 +255,32 @@ def standardised(
     propagation turns that common distance into a term that drowns the rest. What is worth keeping of it, the propagated
     constant (which tells degrees if r > 0), is one last column of its own. Dividing by one number makes the
     paper's raw HDS output and the unbiased estimate, its multiple about the middle, the same thing.
+
+    ``moments`` are those of the estimate's own symbols unless they are given.
     """
-    span = schema.high - schema.low
-    units = estimate.scale / span
-    symbols = estimate.symbols.astype(np.float64)
-    means = np.asarray(symbols.mean(axis=0)).ravel()
-    squares = np.asarray(symbols.multiply(symbols).mean(axis=0)).ravel()
-    middle = (estimate.offset - (schema.low + schema.high) / 2) / span
-    offset = -means * units if centring == "mean" else middle
-    size = float(np.sqrt(np.mean(units**2 * (squares - means**2) + (units * means + offset) ** 2)))
-    factor = scale / size if size > 0 else scale
+    known = Moments.of(estimate.symbols) if moments is None else moments
+    factor, offset = _standard(estimate.scale, estimate.offset, known, schema, scale, centring)
+    units = estimate.scale / (schema.high - schema.low)
     rows, columns = estimate.shape
     widened = sp.csr_array(estimate.symbols, copy=True)
     widened.resize(rows, columns + 1)
     return LazyFeatures.from_affine(
         AffineFeatures(widened, np.append(units * factor, 1.0), np.append(offset * factor, scale))
     )
+
+
+def _standard(
+    scales: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    moments: Moments,
+    schema: Schema,
+    scale: float,
+    centring: Centring,
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the factor that gives entries the size ``scale``, and the offset of each column before it is applied."""
+    span, means = schema.high - schema.low, moments.means
+    units = scales / span
+    middle = (offsets - (schema.low + schema.high) / 2) / span
+    offset = -means * units if centring == "mean" else middle
+    size = float(np.sqrt(np.mean(units**2 * (moments.squares - means**2) + (units * means + offset) ** 2)))
+    return (scale / size if size > 0 else scale), offset

@@ -119,7 +119,7 @@ def test_seeds_repeat_and_matter(graph: Graph) -> None:
 def test_networks_are_averaged(graph: Graph) -> None:
     collected = quick().collect(graph, SeededBits(0))
     both = quick(networks=2).fit(collected)
-    alone = [quick(seed=seed).fit(collected).predict_proba() for seed in quick(networks=2)._seeds()]
+    alone = [quick(seed=seed).fit(collected).predict_proba() for seed in quick(networks=2).seeds()]
     np.testing.assert_allclose(both.predict_proba(), np.mean(alone, axis=0), atol=1e-6)
     assert both.embedding.shape == (400, 32)
 
