@@ -27,7 +27,7 @@ from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.systems.central._base import CentralSystem, predicted
-from privet.systems.central._training_view import TrainingView, standardised
+from privet.systems.central._training_view import TrainingView
 from privet.systems.checks import check_choices
 from privet.systems.controls import Control, simulate
 from privet.systems.fitted import Fitted
@@ -117,11 +117,16 @@ class HeterPoisson(CentralSystem):
         view, bits = TrainingView.of(graph, type(self).__name__), self.bits()
         sampler = self.sampler(view)
         network = self.network(view.features.shape[1], view.classes)
-        sparse = view.stays_sparse(view.among_unprotected())
+        sparse = view.stays_sparse()
+        always = sampler.always_the_same()
+        fixed = None if always is None else self.inputs(always, view, sparse=sparse)
 
         def batch() -> Batch:
             drawn = sampler.draw(bits)
-            return self.inputs(drawn, view, sparse=sparse), view.labels[drawn.central]
+            labels = view.labels[drawn.central]
+            if fixed is None or always is None:
+                return self.inputs(drawn, view, sparse=sparse), labels
+            return fixed[np.searchsorted(always.central, drawn.central)], labels
 
         self.descend(network, batch, view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))
@@ -131,7 +136,7 @@ class HeterPoisson(CentralSystem):
         nodes = np.flatnonzero(view.unprotected_nodes)
         around = few_neighbours(view.among_unprotected(), self.test_neighbours, bits)
         seen = SubgraphBatch(nodes, *_entries(around, nodes))
-        return predicted(network, self.inputs(seen, view, training=False, sparse=view.stays_sparse(around)))
+        return predicted(network, self.inputs(seen, view, training=False, sparse=view.stays_sparse()))
 
     def sampler(self, view: TrainingView) -> SubgraphSampler:
         """Return the sampler of Algorithms 2 and 3 over the training nodes."""
@@ -152,8 +157,7 @@ class HeterPoisson(CentralSystem):
             case "gcn":
                 root = 1.0 / np.sqrt(degrees + 1.0)
                 own, others = root[batch.central] ** 2, root[batch.central][batch.owner] * root[batch.peripheral]
-        weights = batch.matrix(own, others, view.num_nodes)
-        return standardised(weights @ view.features, sparse=sparse)
+        return view.aggregated(batch.matrix(own, others, view.num_nodes), sparse=sparse)
 
     def _counts(self, batch: SubgraphBatch, view: TrainingView, training: bool) -> NDArray[np.float64]:
         """Return SAGE's n_u, which does not depend on the protected neighbours that are there."""
