@@ -114,11 +114,15 @@ class SubgraphSampler:
         Args:
             bits: The source of the coins.
         """
-        central = poisson_sample(self._candidates, self.rate, bits)
+        central = self.centres(bits)
         degrees, listened = self.out_degrees, self.adjacency.indices
         if self._certain:
             return self.form(central, self._all_or_none)
         return self.form(central, lambda entries: self._picks.toss(degrees[listened[entries]], bits))
+
+    def centres(self, bits: Bits) -> Ids:
+        """Draw the centres alone."""
+        return poisson_sample(self._candidates, self.rate, bits)
 
     def always_the_same(self) -> SubgraphBatch | None:
         """Return the sub-graph of every member, in order, if neither coins nor other centres change it; else None."""

@@ -1,8 +1,8 @@
 """Examples that are weighted sums of nodes' sparse features, which are never multiplied out.
 
-An example is x = s (y - m (1, ..., 1)) with y = sum_j a_j X_j, where weights a_j and features X_j are integers. A product
-with weights of a layer is then A (X W), and the clipped sum of gradients X' (A' Q): both cost the entries of A and X, not
-those of the product A X. Since all of them are integers, the second one is exact in any order.
+An example is x = s (y - m 1) with y = sum_j a_j X_j, where weights a_j and features X_j are integers. A product with a
+layer's weights is then A (X W), and a clipped sum of gradients X' (A' Q): both cost the entries of A and of X, not
+those of the product A X. Since all numbers of the second one are integers, it is exact in any order.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class FeatureTable:
     """Sparse features of all nodes, in integer multiples of a public unit.
 
     Attributes:
-        whole: The features in units, a CSR matrix of 64-bit integers.
+        whole: The features in units, a CSR matrix of integers in double precision.
         unit: The unit.
     """
 
@@ -57,7 +57,7 @@ class FeatureTable:
         if len(seen) and ((seen != np.rint(seen)).any() or np.abs(seen).max() > _SMALL_INTEGERS):
             unit = float(_power_of_two(np.sqrt(np.mean(seen**2)))) * 2.0**-_FEATURE_BITS
         scaled = np.nan_to_num(features.data.astype(np.float64) / unit, posinf=0.0, neginf=0.0)
-        data = np.rint(np.clip(scaled, -_LARGEST_FEATURE, _LARGEST_FEATURE)).astype(np.int64)
+        data = np.rint(np.clip(scaled, -_LARGEST_FEATURE, _LARGEST_FEATURE))
         return cls(sp.csr_array((data, features.indices, features.indptr), shape=features.shape), unit)
 
     @cached_property
@@ -68,20 +68,14 @@ class FeatureTable:
     @cached_property
     def norms(self) -> Array:
         """The norm of each node's row, in units."""
-        return np.asarray(sp.linalg.norm(self.whole.astype(np.float64), axis=1))
-
-    @cached_property
-    def heaviest_column(self) -> float:
-        """The largest sum of a column's sizes, in units."""
-        sizes = np.bincount(self.whole.indices, np.abs(self.whole.data).astype(np.float64), self.whole.shape[1])
-        return float(sizes.max(initial=0.0))
+        return np.asarray(sp.linalg.norm(self.whole, axis=1))
 
 
 class AggregatedRows(SparseRows):
     """Rows s_b (sum_j a_bj X_j - m_b (1, ..., 1)), each a function of its own weights and of features alone.
 
     Attributes:
-        weights: The a_bj, a CSR matrix of 64-bit integers with a column for each node of the table.
+        weights: The a_bj, a CSR matrix of integers in double precision, with a column for each node of the table.
         table: The X_j.
         sums: The sum of the entries of each sum_j a_bj X_j.
         squares: The squared norm of each.
@@ -111,7 +105,7 @@ class AggregatedRows(SparseRows):
         sizes = abs(weights).astype(np.float64) @ table.norms  # bounds the norm of a row
         grain = _power_of_two(2.0**_SUM_BITS / np.where(sizes > 0, sizes, 2.0**_SUM_BITS))
         data = np.rint(weights.data.astype(np.float64) * np.repeat(grain, np.diff(weights.indptr)))
-        whole = sp.csr_array((data.astype(np.int64), weights.indices, weights.indptr), shape=weights.shape)
+        whole = sp.csr_array((data, weights.indices, weights.indptr), shape=weights.shape)
         sums, squares = np.empty(len(grain)), np.empty(len(grain))
         for start in range(0, len(grain), _AT_ONCE):
             rows = slice(start, start + _AT_ONCE)
@@ -172,35 +166,35 @@ class AggregatedRows(SparseRows):
         centred = self.squares - 2 * self.means * self.sums + self.means**2 * self.shape[1]
         return np.asarray(self.scales**2 * np.maximum(centred, 0.0))
 
-    def weighted_sum(self, weights: Array) -> Array:
-        """Return ``weights.T`` times the rows, in double precision."""
-        pulled = self._mixing.T.astype(np.float64) @ (weights * self.scales[:, None])
-        total = np.asarray(self.table.whole[self._nodes].T.astype(np.float64) @ pulled).T
-        return np.asarray(total + (weights.T @ self.offsets)[:, None])
-
-    def exact_sum(self, slopes: Whole, shifts: Whole) -> Whole:
-        """Return the sum over rows of the outer products q_b y_b - p_b (1, ..., 1), exactly.
-
-        Integers of 64 bits add up exactly modulo 2^64, whatever the order. Doubles, which are faster, are taken where
-        no partial sum can reach 2^53; the result is the same.
+    def exact_sum(self, slopes: Array) -> Array | Whole:
+        """Return the sum over rows of the outer products q_b y_b, exactly modulo 2^64.
 
         Args:
-            slopes: The q_b, one row for each example.
-            shifts: The p_b.
+            slopes: The q_b, integers below 2^62 in double precision, one row for each example.
         """
-        pulled = (self._mixing.astype(np.uint64).T @ slopes.view(np.uint64)).view(np.int64)
         features = self.table.whole[self._nodes].T
         if features.shape[0] > features.shape[1]:
             features = features.tocsr()  # few entries in each of many rows of the result
-        doubles = pulled.astype(np.float64)
-        if np.abs(doubles).max(initial=0.0) * self.table.heaviest_column < _EXACT:
-            total = (features.astype(np.float64) @ doubles).astype(np.int64)
-        else:
-            total = (features.astype(np.uint64) @ pulled.view(np.uint64)).view(np.int64)
-        total -= shifts.sum(axis=0)
-        return total.T
+        return exact_product(features, exact_product(self._mixing.T, slopes)).T
+
+
+def exact_product(matrix: sp.sparray, columns: Array | Whole) -> Array | Whole:
+    """Return the product of integers, exactly modulo 2^64, in any order of summation.
+
+    Doubles, which are faster than 64-bit integers, are taken where no partial sum can reach 2^53.
+
+    Args:
+        matrix: A sparse matrix of integers in double precision.
+        columns: A matrix of integers below 2^63, in double precision or not.
+    """
+    heaviest = float(abs(matrix).sum(axis=1).max(initial=0.0))
+    doubles = columns.astype(np.float64, copy=False)
+    if max(float(doubles.max(initial=0.0)), -float(doubles.min(initial=0.0))) * heaviest < _EXACT:
+        return np.asarray(matrix @ doubles)
+    whole = columns.astype(np.int64, copy=False).view(np.uint64)
+    return np.asarray((matrix.astype(np.int64).astype(np.uint64) @ whole).view(np.int64))
 
 
 def _power_of_two(numbers: NDArray[np.floating] | float) -> Array:
     """Return the largest power of two that is at most each number."""
-    return np.ldexp(1.0, np.frexp(numbers)[1] - 1)
+    return np.asarray(np.ldexp(1.0, np.frexp(numbers)[1] - 1))

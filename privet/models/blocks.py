@@ -1,8 +1,8 @@
 """Passes of examples through a network in blocks of one size, so that an example's numbers do not depend on the others.
 
-Matrix kernels may treat the last rows of a block otherwise than the first, and small matrices otherwise than large ones.
-Blocks therefore always have the same size, the last one being filled up with zeros, and :func:`stable_block` finds a size
-at which the kernels treat all rows alike.
+Matrix kernels may treat the last rows of a block otherwise than the first, and small blocks otherwise than large ones.
+Blocks therefore always have the same size, the last one being filled up with zeros, and :func:`stable_block` finds a
+size at which the kernels treat all rows alike.
 """
 
 from __future__ import annotations
@@ -20,32 +20,43 @@ from privet.errors import InvalidParameter
 from privet.models.aggregated import AggregatedRows
 from privet.models.rows import Rows, SparseRows
 
-__all__ = ["BLOCK", "Layer", "Loss", "Moments", "blocks", "row_losses", "stable_block"]
+__all__ = [
+    "BLOCK",
+    "AggregatedLayer",
+    "Layer",
+    "Loss",
+    "aggregated_blocks",
+    "blocks",
+    "row_losses",
+    "stable_block",
+]
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 Array = NDArray[np.float64]
 
-BLOCK = 256
+BLOCK = 512
 """The largest number of rows in a block."""
 _ELEMENTWISE = (nn.ELU, nn.Identity, nn.ReLU, nn.SELU, nn.Tanh)
-
-
-class Moments(NamedTuple):
-    """Stands for aggregated inputs h = s (y - m 1): each example's s, m, sum of entries of y and |y|², and the width."""
-
-    scales: Array
-    means: Array
-    sums: Array
-    squares: Array
-    width: int
 
 
 class Layer(NamedTuple):
     """A linear layer's part in a block: each example's input h, its slope g = dL/dz, and |h|² + 1."""
 
-    inputs: Array | SparseRows | Moments
+    inputs: Array | SparseRows
     slopes: Array
     squares: Array
+
+
+class AggregatedLayer(NamedTuple):
+    """The same of a first layer with aggregated inputs h = s (y - m 1): of y the sum and |y|² are enough."""
+
+    scales: Array
+    means: Array
+    sums: Array
+    sizes: Array
+    slopes: Array
+    squares: Array
+    width: int
 
 
 def row_losses(logits: Tensor, labels: Tensor) -> Tensor:
@@ -53,32 +64,49 @@ def row_losses(logits: Tensor, labels: Tensor) -> Tensor:
     return cross_entropy(logits, labels, reduction="none")
 
 
-def blocks(network: nn.Sequential, x: Rows, labels: Tensor, loss: Loss, block: int) -> Iterator[list[Layer]]:
+def blocks(
+    network: nn.Sequential, x: Tensor | SparseRows, labels: Tensor, loss: Loss, block: int
+) -> Iterator[list[Layer]]:
     """Yield the layers of each block of examples; rows after the last example have slopes of zero.
 
     Args:
         network: Linear layers with bias and element-wise functions, ending in a linear layer.
-        x: The examples, one a row. Aggregated ones go through the first layer all at once, which treats rows alone.
+        x: The examples, one a row.
         labels: The class of each example.
         loss: Maps outputs and labels to one loss for each row.
         block: The number of rows in a block.
     """
-    first = x.map(_first(network)) if isinstance(x, AggregatedRows) else None
-    norms = x.square_norms() if isinstance(x, AggregatedRows) else None
     for start in range(0, len(x), block):
+        rows, target = x[start : start + block], labels[start : start + block]
+        whole = rows.padded(block) if isinstance(rows, SparseRows) else _padded(rows, block)
+        known, slopes = _slopes(network, whole, _padded(target, block), len(target), loss)
+        yield [_layer(h, g) for h, g in zip(known, slopes, strict=True)]
+
+
+def aggregated_blocks(
+    network: nn.Sequential, x: AggregatedRows, labels: Tensor, loss: Loss, block: int
+) -> Iterator[tuple[AggregatedLayer, list[Layer]]]:
+    """Yield the first layer and the others of each block of aggregated examples.
+
+    They go through the first layer all at once, since it treats every row alone.
+
+    Args:
+        network: Linear layers with bias and element-wise functions, beginning and ending with a linear layer.
+        x: The examples, one a row.
+        labels: The class of each example.
+        loss: Maps outputs and labels to one loss for each row.
+        block: The number of rows in a block.
+    """
+    size = -(-len(x) // block) * block
+    first, target = _padded(x.map(_first(network)), size), _padded(labels, size)
+    known_numbers = x.scales, x.means, x.sums, x.squares, x.square_norms()
+    numbers = [np.pad(each, (0, size - len(x))) for each in known_numbers]
+    for start in range(0, size, block):
         part = slice(start, start + block)
-        target, count = _padded(labels[part], block), len(labels[part])
-        if isinstance(x, AggregatedRows) and first is not None and norms is not None:
-            known, slopes = _slopes(network, _padded(first[part], block), target, count, loss, mapped=True)
-            numbers = (_filled(each[part], block) for each in (x.scales, x.means, x.sums, x.squares))
-            layers = [Layer(Moments(*numbers, x.shape[1]), slopes[0], _filled(norms[part], block) + 1)]
-            known, slopes = known[1:], slopes[1:]
-        else:
-            rows = x[part]
-            whole = rows.padded(block) if isinstance(rows, SparseRows) else _padded(rows, block)
-            known, slopes = _slopes(network, whole, target, count, loss)
-            layers = []
-        yield [*layers, *(_layer(h, g) for h, g in zip(known, slopes, strict=True))]
+        known, slopes = _slopes(network, first[part], target[part], len(x) - start, loss, mapped=True)
+        scales, means, sums, sizes, squares = (each[part] for each in numbers)
+        others = [_layer(h, g) for h, g in zip(known[1:], slopes[1:], strict=True)]
+        yield AggregatedLayer(scales, means, sums, sizes, slopes[0], squares + 1, x.shape[1]), others
 
 
 def stable_block(network: nn.Sequential, x: Rows) -> int:
@@ -120,15 +148,15 @@ def _forward(
     """Return the inputs and the outputs of each linear layer; ``mapped`` rows are outputs of the first one."""
     inputs: list[Tensor | SparseRows] = []
     outputs: list[Tensor] = []
-    hidden = rows
+    hidden = rows.requires_grad_() if mapped and isinstance(rows, Tensor) else rows
     for layer in network:
         if isinstance(layer, nn.Linear) and layer.bias is not None:
             inputs.append(hidden)
             if isinstance(hidden, SparseRows):
                 hidden = hidden.map(layer).requires_grad_()
-            elif not (mapped and not outputs):
+            elif outputs or not mapped:
                 hidden = _linear(layer, hidden)
-            outputs.append(hidden if hidden.requires_grad else hidden.requires_grad_())
+            outputs.append(hidden)
         elif isinstance(layer, _ELEMENTWISE) and not isinstance(hidden, SparseRows):
             hidden = layer(hidden)
         else:
@@ -171,7 +199,3 @@ def _alike(layer: Layer) -> bool:
 def _padded(rows: Tensor, block: int) -> Tensor:
     """Fill a block up with zeros."""
     return torch.cat([rows, rows.new_zeros(block - len(rows), *rows.shape[1:])]) if len(rows) < block else rows
-
-
-def _filled(numbers: Array, block: int) -> Array:
-    return np.pad(numbers, (0, block - len(numbers)))

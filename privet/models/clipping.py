@@ -18,6 +18,7 @@ is checked by the exact moments of y.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,16 @@ from torch import Tensor, nn
 from privet.errors import InvalidParameter
 from privet.mechanisms.primitives.grid import GridSum
 from privet.models.aggregated import AggregatedRows
-from privet.models.blocks import BLOCK, Layer, Loss, Moments, blocks, row_losses, stable_block
+from privet.models.blocks import (
+    BLOCK,
+    AggregatedLayer,
+    Layer,
+    Loss,
+    aggregated_blocks,
+    blocks,
+    row_losses,
+    stable_block,
+)
 from privet.models.rows import Rows, SparseRows
 
 __all__ = ["clipped_gradient", "perceptron", "stable_block", "summed_gradient"]
@@ -77,23 +87,37 @@ def clipped_gradient(
     """
     if not 0 < max_grad_norm < math.inf:
         raise InvalidParameter("max_grad_norm", "clipped_gradient", "a finite number above 0", max_grad_norm)
-    first: list[_Rounded] = []
-    kept = list(network.parameters())[2:] if isinstance(x, AggregatedRows) else list(network.parameters())
-    total = np.zeros(sum(parameter.numel() for parameter in kept), dtype=np.int64)
-    part, rows = np.zeros(len(total)), 0
+    if isinstance(x, AggregatedRows):
+        return _aggregated_gradient(network, x, labels, max_grad_norm, loss, block)
+    total = _ExactSum(sum(parameter.numel() for parameter in network.parameters()))
     for layers in blocks(network, x, labels, loss, block):
-        rounded = _rounded(layers, max_grad_norm)
-        if isinstance(x, AggregatedRows):
-            first.append(rounded.pop(0))
-        _add_products(rounded, part)
-        rows += block
-        if rows + block > _EXACT_ROWS:
-            total, part, rows = total + part.astype(np.int64), np.zeros_like(part), 0
-    total += part.astype(np.int64)
-    if not isinstance(x, AggregatedRows):
-        return GridSum(total, max_grad_norm / _WHOLE)
-    begin = _aggregated(x, first, network[0].out_features)
-    return GridSum(np.concatenate([*begin, total << _FINER]), max_grad_norm / _WHOLE / 2**_FINER)
+        factors = _factors(_norms(layers), _SHRUNK * max_grad_norm) / max_grad_norm
+        rounded = [_rounded(layer, factors) for layer in layers]
+        total.add(_checked(rounded), block)
+    return GridSum(total.whole(), max_grad_norm / _WHOLE)
+
+
+def _aggregated_gradient(
+    network: nn.Sequential, x: AggregatedRows, labels: Tensor, max_grad_norm: float, loss: Loss, block: int
+) -> GridSum:
+    """Return the same for aggregated examples, the first layer's part of which is one product for all of them."""
+    weight, bias, *others = network.parameters()
+    later = _ExactSum(sum(parameter.numel() for parameter in others))
+    slopes = [np.zeros((0, len(bias)))]
+    shift, end = np.zeros((2, len(bias)), dtype=np.int64)
+    for first, layers in aggregated_blocks(network, x, labels, loss, block):
+        factors = _factors(_norms([first, *layers]), _SHRUNK * max_grad_norm) / max_grad_norm
+        begin, *rest = _checked([_rounded_first(first, factors), *(_rounded(layer, factors) for layer in layers)])
+        slopes.append(begin.slopes)
+        shift += np.asarray(begin.inputs).astype(np.int64).sum(axis=0)
+        end += begin.ends.astype(np.int64).sum(axis=0)
+        later.add(rest, block)
+    total = np.empty(weight.numel() + len(bias) + len(later.part), dtype=np.int64)
+    matrix = total[: weight.numel()].reshape(weight.shape)
+    matrix[:] = x.exact_sum(np.concatenate(slopes)[: len(x)])
+    matrix -= shift[:, None]
+    total[weight.numel() :] = np.concatenate([end, later.whole() << _FINER])
+    return GridSum(total, max_grad_norm / _WHOLE / 2**_FINER)
 
 
 def summed_gradient(
@@ -101,100 +125,93 @@ def summed_gradient(
 ) -> Array:
     """Return the same sum in double precision, for training without noise; the norm may be infinite."""
     total = np.zeros(sum(parameter.numel() for parameter in network.parameters()))
-    for start, layers in enumerate(blocks(network, x, labels, loss, BLOCK)):
-        norms = np.sqrt(sum(_squares(layer.slopes) * layer.squares for layer in layers))
-        factors = _factors(norms, max_grad_norm)
-        ones, usable = np.ones(len(norms)), (factors > 0).astype(np.float64)
+    plain = SparseRows(x.values, x.offsets) if isinstance(x, AggregatedRows) else x
+    for layers in blocks(network, plain, labels, loss, BLOCK):
+        factors = _factors(_norms(layers), max_grad_norm)
+        ones, usable = np.ones(len(factors)), (factors > 0).astype(np.float64)
         parts = []
-        for inputs, slopes, _ in layers:
-            steep = _scaled(slopes, factors)
-            if isinstance(inputs, Moments) and isinstance(x, AggregatedRows):
-                rows = x[start * BLOCK : (start + 1) * BLOCK]
-                parts.append(_Rounded(steep[: len(rows)], rows, ones[: len(rows)]))
-            elif isinstance(inputs, np.ndarray):
-                parts.append(_Rounded(steep, _scaled(inputs, usable), ones))
-            elif isinstance(inputs, SparseRows):
-                parts.append(_Rounded(steep, inputs, ones))
+        for inputs, slopes, squares in layers:
+            whole = inputs if isinstance(inputs, SparseRows) else _scaled(inputs, usable)
+            parts.append(_Rounded(_scaled(slopes, factors), whole, ones, squares))
         _add_products(parts, total)
     return total
 
 
 class _Rounded(NamedTuple):
-    """A layer's slopes, inputs and last inputs (those of the bias), as integers.
+    """A layer's slopes, inputs and last inputs (those of the bias), as integers, and squared norms of the products.
 
-    For aggregated inputs the second and third are p, the weights of (1, ..., 1), and the slopes of the bias.
+    Of an aggregated layer they are q, p, the slopes of the bias, and bounds of the squared norms. All squared norms are
+    in units of (C 2^-37)².
     """
 
     slopes: Array
     inputs: Array | SparseRows
     ends: Array
+    squares: Array
 
 
-def _rounded(layers: list[Layer], max_grad_norm: float) -> list[_Rounded]:
-    """Round each layer's part in the gradients, clipped; an example whose norm is not below C then counts as zero."""
-    norms = np.sqrt(sum(_squares(layer.slopes) * layer.squares for layer in layers))
-    factors = _factors(norms, _SHRUNK * max_grad_norm) / max_grad_norm
-    found, total = [], np.zeros(len(norms))
-    for layer in layers:
-        rounded, squares = (_rounded_moments if isinstance(layer.inputs, Moments) else _rounded_rows)(layer, factors)
-        found.append(rounded)
-        total += squares
-    refused = ~(total <= _WHOLE**2 * _MARGIN)  # nobody, but for inputs of millions of columns
-    if refused.any():
-        for rounded, layer in zip(found, layers, strict=True):
-            rounded.slopes[refused] = 0.0
-            if isinstance(layer.inputs, Moments):
-                rounded.inputs[refused] = rounded.ends[refused] = 0.0
-    return found
+class _ExactSum:
+    """A sum of products of integers: of a few blocks in doubles, which hold it exactly, and of all in integers."""
+
+    def __init__(self, size: int) -> None:
+        self.part, self.rows = np.zeros(size), 0
+        self.total = np.zeros(size, dtype=np.int64)
+
+    def add(self, parts: list[_Rounded], rows: int) -> None:
+        """Add the products of a block."""
+        if self.rows + rows > _EXACT_ROWS:
+            self.total, self.part, self.rows = self.whole(), np.zeros_like(self.part), 0
+        _add_products(parts, self.part)
+        self.rows += rows
+
+    def whole(self) -> NDArray[np.int64]:
+        """Return the sum."""
+        return self.total + self.part.astype(np.int64)
 
 
-def _rounded_rows(layer: Layer, factors: Array) -> tuple[_Rounded, Array]:
-    """Round inputs and slopes; also return the squared norms of their products, in units."""
+def _norms(layers: Sequence[Layer | AggregatedLayer]) -> Array:
+    return np.asarray(np.sqrt(sum(_squares(layer.slopes) * layer.squares for layer in layers)))
+
+
+def _checked(layers: list[_Rounded]) -> list[_Rounded]:
+    """Return the layers; an example whose gradient is not below C even now counts as zero."""
+    refused = ~(np.sum([layer.squares for layer in layers], axis=0) <= _WHOLE**2 * _MARGIN)
+    if refused.any():  # nobody, but for inputs of millions of columns
+        for slopes, inputs, ends, _ in layers:
+            slopes[refused] = ends[refused] = 0.0
+            if isinstance(inputs, np.ndarray):
+                inputs[refused] = 0.0
+    return layers
+
+
+def _rounded(layer: Layer, factors: Array) -> _Rounded:
+    """Round inputs and slopes, which are multiplied by ``factors`` over C."""
     inputs, slopes, squares = layer
     usable = factors > 0
     lengths = np.where(usable, np.sqrt(squares), 1.0)
     scales = np.where(usable, 2.0**_INPUT_BITS / lengths, 0.0)
-    steep = _scaled(slopes, factors * 2.0**_SLOPE_BITS * lengths)
-    np.rint(steep, out=steep)
+    steep = _rint(_scaled(slopes, factors * 2.0**_SLOPE_BITS * lengths))
+    whole = inputs.rounded(scales) if isinstance(inputs, SparseRows) else _rint(_scaled(inputs, scales))
+    sizes = whole.square_norms() if isinstance(whole, SparseRows) else _squares(whole)
     ends = np.rint(scales)
-    if isinstance(inputs, SparseRows):
-        whole = inputs.rounded(scales)
-        sizes = whole.square_norms()
-    else:
-        whole = _scaled(inputs, scales)
-        np.rint(whole, out=whole)
-        sizes = _squares(whole)
-    return _Rounded(steep, whole, ends), _squares(steep) * (sizes + ends**2)
+    return _Rounded(steep, whole, ends, _squares(steep) * (sizes + ends**2))
 
 
-def _rounded_moments(layer: Layer, factors: Array) -> tuple[_Rounded, Array]:
-    """Round the slopes of an aggregated layer: q, p and those of the bias; and bound the squared norms, in units."""
-    (scales, means, sums, squares, width), slopes, _ = layer
+def _rounded_first(layer: AggregatedLayer, factors: Array) -> _Rounded:
+    """Round the slopes of an aggregated layer, in the finer unit."""
     finer = factors * _WHOLE * 2.0**_FINER
-    steep, ends = _scaled(slopes, finer * scales), _scaled(slopes, finer)
-    np.rint(steep, out=steep)
-    np.rint(ends, out=ends)
-    shifts = np.rint(steep * means[:, None])
-    most = _squares(steep) * squares + _squares(shifts) * width
-    cross = np.einsum("ij,ij->i", steep, shifts) * sums
-    bound = most - 2 * cross + _DOUBT * most + _squares(ends)
-    return _Rounded(steep, shifts, ends), bound / 4.0**_FINER
-
-
-def _aggregated(x: AggregatedRows, parts: list[_Rounded], channels: int) -> list[NDArray[np.int64]]:
-    """Return the sum of a first layer's gradients over all examples, of its weights and of its biases."""
-    nothing = np.zeros((0, channels))
-    slopes, shifts, ends = (
-        np.concatenate([nothing, *(np.asarray(part[place]) for part in parts)])[: len(x)].astype(np.int64)
-        for place in range(3)
-    )
-    return [x.exact_sum(slopes, shifts).ravel(), ends.sum(axis=0)]
+    steep, ends = _rint(_scaled(layer.slopes, finer * layer.scales)), _rint(_scaled(layer.slopes, finer))
+    shifts = np.rint(steep * layer.means[:, None])
+    # |q yᵀ - p 1ᵀ|²: the difference of these two, and what rounding may have taken from it
+    most = _squares(steep) * layer.sizes + _squares(shifts) * layer.width
+    cross = 2 * np.einsum("ij,ij->i", steep, shifts) * layer.sums
+    return _Rounded(steep, shifts, ends, (most - cross + _DOUBT * most + _squares(ends)) / 4.0**_FINER)
 
 
 def _add_products(parts: list[_Rounded], total: Array) -> None:
     """Add the sums of outer products of slopes and inputs, and of slopes and last inputs, one after another."""
     start = 0
-    for slopes, inputs, ends in parts:
+    for slopes, inputs, ends, _ in parts:
         product = inputs.weighted_sum(slopes) if isinstance(inputs, SparseRows) else slopes.T @ inputs
         for each in (product.ravel(), ends @ slopes):
             total[start : start + len(each)] += each
@@ -213,6 +230,10 @@ def _scaled(rows: Array, factors: Array) -> Array:
     if not factors.all():
         scaled[factors == 0] = 0.0
     return scaled
+
+
+def _rint(rows: Array) -> Array:
+    return np.rint(rows, out=rows)
 
 
 def _squares(rows: Array) -> Array:

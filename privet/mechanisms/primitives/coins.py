@@ -84,9 +84,10 @@ class Coins:
             threshold = self._begin[kinds]
             heads = begun < threshold
             undecided = np.flatnonzero(begun == threshold)
-            words = (begun[undecided].astype(np.uint64) << np.uint64(32)) | (bits.words(len(undecided)) >> np.uint64(32))
+            more = bits.words(len(undecided)) >> np.uint64(32)
+            words = (begun[undecided].astype(np.uint64) << np.uint64(32)) | more
             heads[undecided] = self._compare(words, kinds[undecided], bits)
-            return heads
+            return np.asarray(heads)
         return self._compare(bits.words(len(kinds)), kinds, bits)
 
     def _compare(self, words: NDArray[np.uint64], kinds: NDArray[np.integer[Any]], bits: Bits) -> NDArray[np.bool_]:

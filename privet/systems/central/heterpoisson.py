@@ -122,11 +122,11 @@ class HeterPoisson(CentralSystem):
         fixed = None if always is None else self.inputs(always, view, sparse=sparse)
 
         def batch() -> Batch:
+            if fixed is not None and always is not None:
+                centres = sampler.centres(bits)
+                return fixed[np.searchsorted(always.central, centres)], view.labels[centres]
             drawn = sampler.draw(bits)
-            labels = view.labels[drawn.central]
-            if fixed is None or always is None:
-                return self.inputs(drawn, view, sparse=sparse), labels
-            return fixed[np.searchsorted(always.central, drawn.central)], labels
+            return self.inputs(drawn, view, sparse=sparse), view.labels[drawn.central]
 
         self.descend(network, batch, view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))
