@@ -10,6 +10,7 @@ Our noise is Gaussian by default, with an accountant that is proven; the paper's
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -115,21 +116,28 @@ class HeterPoisson(CentralSystem):
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Run Algorithm 1, then the private inference of Section 4.4."""
         view, bits = TrainingView.of(graph, type(self).__name__), self.bits()
-        sampler = self.sampler(view)
         network = self.network(view.features.shape[1], view.classes)
-        sparse = view.stays_sparse()
-        always = sampler.always_the_same()
-        fixed = None if always is None else self.inputs(always, view, sparse=sparse)
-
-        def batch() -> Batch:
-            if fixed is not None and always is not None:
-                centres = sampler.centres(bits)
-                return fixed[np.searchsorted(always.central, centres)], view.labels[centres]
-            drawn = sampler.draw(bits)
-            return self.inputs(drawn, view, sparse=sparse), view.labels[drawn.central]
-
-        self.descend(network, batch, view.num_nodes, bits, progress=progress)
+        self.descend(network, self.batches(view, bits), view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))
+
+    def batches(self, view: TrainingView, bits: Bits) -> Callable[[], Batch]:
+        """Return a source of batches; sub-graphs that neither coins nor centres change are aggregated only once."""
+        sampler, sparse = self.sampler(view), view.stays_sparse()
+        always = sampler.always_the_same()
+
+        def drawn() -> Batch:
+            batch = sampler.draw(bits)
+            return self.inputs(batch, view, sparse=sparse), view.labels[batch.central]
+
+        if always is None:
+            return drawn
+        rows, members = self.inputs(always, view, sparse=sparse), always.central
+
+        def chosen() -> Batch:
+            centres = sampler.centres(bits)
+            return rows[np.searchsorted(members, centres)], view.labels[centres]
+
+        return chosen
 
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
         """Predict for the unprotected nodes, each of which aggregates from such nodes only (Section 4.4)."""
