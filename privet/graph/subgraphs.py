@@ -114,9 +114,29 @@ class SubgraphSampler:
         Args:
             bits: The source of the coins.
         """
-        central = poisson_sample(self._candidates, self.rate, bits)
+        central = self.centres(bits)
         degrees, listened = self.out_degrees, self.adjacency.indices
+        if self._certain:
+            return self.form(central, self._all_or_none)
         return self.form(central, lambda entries: self._picks.toss(degrees[listened[entries]], bits))
+
+    def centres(self, bits: Bits) -> Ids:
+        """Draw the centres alone."""
+        return poisson_sample(self._candidates, self.rate, bits)
+
+    def always_the_same(self) -> SubgraphBatch | None:
+        """Return the sub-graph of every member, in order, if neither coins nor other centres change it; else None."""
+        if not self._certain or (self.multiplier and not self.keep_central):
+            return None
+        return self.form(self._candidates, self._all_or_none)
+
+    @property
+    def _certain(self) -> bool:
+        """True if members are picked always or never, so that no coin is needed."""
+        return self.multiplier == 0 or math.isinf(self.multiplier)
+
+    def _all_or_none(self, entries: Ids) -> Mask:
+        return np.full(len(entries), self.multiplier > 0)
 
     def form(self, central: Ids, picked: Callable[[Ids], Mask]) -> SubgraphBatch:
         """Form the batch around given centres: Algorithm 2 from line 5 on, all that happens to the coins.

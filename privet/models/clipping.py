@@ -8,37 +8,49 @@ The sum that gets noise is an exact integer. Each example's (h, 1) is scaled to 
 2^-19; its g takes that norm in, is clipped, and is rounded to multiples of C 2^-18. Gradients are then multiples of C
 2^-37 of norm at most C, which is checked for each, and doubles add them up without rounding, in any order. So
 leaving an example out moves the sum by that example's vector and by nothing else, as long as the numbers of the other
-examples do not depend on who is in the batch: :func:`stable_block` sees to that.
+examples do not depend on who is in the batch: :mod:`privet.models.blocks` sees to that.
+
+Aggregated inputs h = s (y - m 1) of a first layer, with y a vector of integers, need no rounding: g takes s in, is
+clipped, and is rounded to a vector q of multiples of C 2^-42; with p = round(m q) the gradient is q yᵀ - p 1ᵀ. Its norm
+is checked by the exact moments of y.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, linear, pad
 
 from privet.errors import InvalidParameter
 from privet.mechanisms.primitives.grid import GridSum
+from privet.models.aggregated import AggregatedRows
+from privet.models.blocks import (
+    BLOCK,
+    AggregatedLayer,
+    Layer,
+    Loss,
+    aggregated_blocks,
+    blocks,
+    row_losses,
+    stable_block,
+)
 from privet.models.rows import Rows, SparseRows
 
 __all__ = ["clipped_gradient", "perceptron", "stable_block", "summed_gradient"]
 
-Loss = Callable[[Tensor, Tensor], Tensor]
 Array = NDArray[np.float64]
 
-_ELEMENTWISE = (nn.ELU, nn.Identity, nn.ReLU, nn.SELU, nn.Tanh)
 _INPUT_BITS, _SLOPE_BITS = 19, 18
 _WHOLE = 2.0 ** (_INPUT_BITS + _SLOPE_BITS)
+_FINER = 5  # bits by which the unit is smaller if the first layer has aggregated inputs
 _EXACT_ROWS = 2**15  # so many integers up to 2^37 add up to less than 2^53: a double holds the sum
 _SHRUNK = 1 - 2.0**-8  # of the norm is left for rounding to the grid
-_MARGIN = 1 - 2.0**-30  # of the squared norm is left for rounding of the check itself
-_BLOCKS = (256, 128, 64, 32, 16, 8, 4, 2, 1)
+_MARGIN = 1 - 2.0**-29  # of the squared norm is left for rounding of the check itself
+_DOUBT = 2.0**-30  # of two terms is added to their difference, for the same
 
 
 def perceptron(in_channels: int, hidden_channels: int, out_channels: int, num_layers: int = 2) -> nn.Sequential:
@@ -50,11 +62,6 @@ def perceptron(in_channels: int, hidden_channels: int, out_channels: int, num_la
     return nn.Sequential(*layers)
 
 
-def row_losses(logits: Tensor, labels: Tensor) -> Tensor:
-    """Return the cross-entropy of each row."""
-    return cross_entropy(logits, labels, reduction="none")
-
-
 def clipped_gradient(
     network: nn.Sequential,
     x: Rows,
@@ -62,7 +69,7 @@ def clipped_gradient(
     max_grad_norm: float,
     *,
     loss: Loss = row_losses,
-    block: int = _BLOCKS[0],
+    block: int = BLOCK,
 ) -> GridSum:
     """Return sum_i g_i min(1, C / |g_i|), g_i being the gradient of row i's loss in all parameters together.
 
@@ -80,14 +87,37 @@ def clipped_gradient(
     """
     if not 0 < max_grad_norm < math.inf:
         raise InvalidParameter("max_grad_norm", "clipped_gradient", "a finite number above 0", max_grad_norm)
-    total = np.zeros(sum(parameter.numel() for parameter in network.parameters()), dtype=np.int64)
-    part, rows = np.zeros_like(total, dtype=np.float64), 0
-    for layers in _blocks(network, x, labels, loss, block):
-        part += _flat(_rounded(layers, max_grad_norm))
-        rows += block
-        if rows + block > _EXACT_ROWS:
-            total, part, rows = total + part.astype(np.int64), np.zeros_like(part), 0
-    return GridSum(total + part.astype(np.int64), max_grad_norm / _WHOLE)
+    if isinstance(x, AggregatedRows):
+        return _aggregated_gradient(network, x, labels, max_grad_norm, loss, block)
+    total = _ExactSum(sum(parameter.numel() for parameter in network.parameters()))
+    for layers in blocks(network, x, labels, loss, block):
+        factors = _factors(_norms(layers), _SHRUNK * max_grad_norm) / max_grad_norm
+        rounded = [_rounded(layer, factors) for layer in layers]
+        total.add(_checked(rounded), block)
+    return GridSum(total.whole(), max_grad_norm / _WHOLE)
+
+
+def _aggregated_gradient(
+    network: nn.Sequential, x: AggregatedRows, labels: Tensor, max_grad_norm: float, loss: Loss, block: int
+) -> GridSum:
+    """Return the same for aggregated examples, the first layer's part of which is one product for all of them."""
+    weight, bias, *others = network.parameters()
+    later = _ExactSum(sum(parameter.numel() for parameter in others))
+    slopes = [np.zeros((0, len(bias)))]
+    shift, end = np.zeros((2, len(bias)), dtype=np.int64)
+    for first, layers in aggregated_blocks(network, x, labels, loss, block):
+        factors = _factors(_norms([first, *layers]), _SHRUNK * max_grad_norm) / max_grad_norm
+        begin, *rest = _checked([_rounded_first(first, factors), *(_rounded(layer, factors) for layer in layers)])
+        slopes.append(begin.slopes)
+        shift += np.asarray(begin.inputs).astype(np.int64).sum(axis=0)
+        end += begin.ends.astype(np.int64).sum(axis=0)
+        later.add(rest, block)
+    total = np.empty(weight.numel() + len(bias) + len(later.part), dtype=np.int64)
+    matrix = total[: weight.numel()].reshape(weight.shape)
+    matrix[:] = x.exact_sum(np.concatenate(slopes)[: len(x)])
+    matrix -= shift[:, None]
+    total[weight.numel() :] = np.concatenate([end, later.whole() << _FINER])
+    return GridSum(total, max_grad_norm / _WHOLE / 2**_FINER)
 
 
 def summed_gradient(
@@ -95,130 +125,97 @@ def summed_gradient(
 ) -> Array:
     """Return the same sum in double precision, for training without noise; the norm may be infinite."""
     total = np.zeros(sum(parameter.numel() for parameter in network.parameters()))
-    for layers in _blocks(network, x, labels, loss, _BLOCKS[0]):
-        norms = np.sqrt(sum(_squares(slopes) * lengths**2 for _, slopes, lengths in layers))
-        factors = _factors(norms, max_grad_norm)
-        ones, usable = np.ones(len(norms)), (factors > 0).astype(np.float64)
-        total += _flat(
-            [
-                (_scaled(slopes, factors), inputs if isinstance(inputs, SparseRows) else _scaled(inputs, usable), ones)
-                for inputs, slopes, _ in layers
-            ]
-        )
+    plain = SparseRows(x.values, x.offsets) if isinstance(x, AggregatedRows) else x
+    for layers in blocks(network, plain, labels, loss, BLOCK):
+        factors = _factors(_norms(layers), max_grad_norm)
+        ones, usable = np.ones(len(factors)), (factors > 0).astype(np.float64)
+        parts = []
+        for inputs, slopes, squares in layers:
+            whole = inputs if isinstance(inputs, SparseRows) else _scaled(inputs, usable)
+            parts.append(_Rounded(_scaled(slopes, factors), whole, ones, squares))
+        _add_products(parts, total)
     return total
 
 
-def stable_block(network: nn.Sequential, x: Rows) -> int:
-    """Find a number of rows at which an example's gradient does not depend on its place among them.
+class _Rounded(NamedTuple):
+    """A layer's slopes, inputs and last inputs (those of the bias), as integers, and squared norms of the products.
 
-    Matrix kernels may treat the last rows of a block otherwise than the first. Copies of one row must therefore give
-    equal bits at every place of a block; blocks always have the same size, and the last one is filled up with zeros.
-    One row alone always passes.
-
-    Args:
-        network: The network.
-        x: Examples as wide as those to come; their numbers are not used.
+    Of an aggregated layer they are q, p, the slopes of the bias, and bounds of the squared norms. All squared norms are
+    in units of (C 2^-37)².
     """
-    generator, dtype = torch.Generator().manual_seed(0), next(network.parameters()).dtype
-    for block in _BLOCKS:
-        copies = torch.randn(8, 1, x.shape[1], generator=generator).to(dtype).expand(-1, block, -1)
-        labels = torch.zeros(block, dtype=torch.int64)
-        tried = (layers for row in copies for layers in _blocks(network, row.contiguous(), labels, row_losses, block))
-        if all(_alike(array) for layers in tried for layer in layers for array in layer):
-            break
-    return block
 
-
-def _alike(rows: Array | SparseRows) -> bool:
-    """Tell whether all rows are equal to the bit."""
-    return isinstance(rows, SparseRows) or bool((rows == rows[:1]).all())
-
-
-class _Layer(NamedTuple):
-    """A linear layer's part in a block: each example's input h, slope g, and the length of (h, 1)."""
-
-    inputs: Array | SparseRows
     slopes: Array
-    lengths: Array
+    inputs: Array | SparseRows
+    ends: Array
+    squares: Array
 
 
-def _blocks(network: nn.Sequential, x: Rows, labels: Tensor, loss: Loss, block: int) -> Iterator[list[_Layer]]:
-    """Yield the layers of each block of examples; all blocks have the same size for the kernels."""
-    for start in range(0, len(x), block):
-        rows, target = x[start : start + block], _padded(labels[start : start + block], block)
-        is_example = torch.arange(block) < len(rows)
-        inputs, outputs = _forward(
-            network, rows.padded(block) if isinstance(rows, SparseRows) else _padded(rows, block)
-        )
-        slopes = torch.autograd.grad(loss(outputs[-1], target)[is_example].sum(), outputs)
-        layers = []
-        for h, g in zip(inputs, slopes, strict=True):
-            known = h if isinstance(h, SparseRows) else h.detach().double().numpy()
-            squares = known.square_norms() if isinstance(known, SparseRows) else _squares(known)
-            layers.append(_Layer(known, g.double().numpy(), np.sqrt(squares + 1)))
-        yield layers
+class _ExactSum:
+    """A sum of products of integers: of a few blocks in doubles, which hold it exactly, and of all in integers."""
+
+    def __init__(self, size: int) -> None:
+        self.part, self.rows = np.zeros(size), 0
+        self.total = np.zeros(size, dtype=np.int64)
+
+    def add(self, parts: list[_Rounded], rows: int) -> None:
+        """Add the products of a block."""
+        if self.rows + rows > _EXACT_ROWS:
+            self.total, self.part, self.rows = self.whole(), np.zeros_like(self.part), 0
+        _add_products(parts, self.part)
+        self.rows += rows
+
+    def whole(self) -> NDArray[np.int64]:
+        """Return the sum."""
+        return self.total + self.part.astype(np.int64)
 
 
-def _forward(network: nn.Sequential, rows: Rows) -> tuple[list[Rows], list[Tensor]]:
-    """Return the inputs and the outputs of each linear layer."""
-    inputs: list[Rows] = []
-    outputs: list[Tensor] = []
-    hidden = rows
-    for layer in network:
-        if isinstance(layer, nn.Linear) and layer.bias is not None:
-            inputs.append(hidden)
-            mapped = hidden.map(layer).requires_grad_() if isinstance(hidden, SparseRows) else _linear(layer, hidden)
-            outputs.append(mapped)
-            hidden = mapped
-        elif isinstance(layer, _ELEMENTWISE) and not isinstance(hidden, SparseRows):
-            hidden = layer(hidden)
-        else:
-            expected = "of linear layers with bias and element-wise functions, which treat each example alone"
-            raise InvalidParameter("network", "clipped_gradient", expected, type(layer).__name__)
-    if not outputs or hidden is not outputs[-1]:
-        raise InvalidParameter("network", "clipped_gradient", "ending in a linear layer", "another end")
-    return inputs, outputs
+def _norms(layers: Sequence[Layer | AggregatedLayer]) -> Array:
+    return np.asarray(np.sqrt(sum(_squares(layer.slopes) * layer.squares for layer in layers)))
 
 
-def _linear(layer: nn.Linear, rows: Tensor) -> Tensor:
-    """Return the layer's output; it and its gradient are computed with a multiple of 16 columns.
-
-    With fewer columns the kernels of common libraries add up in another order at other places of a block.
-    """
-    out, into = -layer.out_features % 16, -layer.in_features % 16 if rows.requires_grad else 0
-    mapped = linear(pad(rows, (0, into)), pad(layer.weight, (0, into, 0, out)), pad(layer.bias, (0, out)))
-    return mapped[:, : layer.out_features]
-
-
-def _padded(rows: Tensor, block: int) -> Tensor:
-    """Fill a block up with zeros."""
-    return torch.cat([rows, rows.new_zeros(block - len(rows), *rows.shape[1:])])
+def _checked(layers: list[_Rounded]) -> list[_Rounded]:
+    """Return the layers; an example whose gradient is not below C even now counts as zero."""
+    refused = ~(np.sum([layer.squares for layer in layers], axis=0) <= _WHOLE**2 * _MARGIN)
+    if refused.any():  # nobody, but for inputs of millions of columns
+        for slopes, inputs, ends, _ in layers:
+            slopes[refused] = ends[refused] = 0.0
+            if isinstance(inputs, np.ndarray):
+                inputs[refused] = 0.0
+    return layers
 
 
-def _rounded(layers: list[_Layer], max_grad_norm: float) -> list[tuple[Array, Array | SparseRows, Array]]:
-    """Return each layer's slopes, inputs and last inputs (those of the bias) as integers, clipped and checked."""
-    norms = np.sqrt(sum(_squares(slopes) * lengths**2 for _, slopes, lengths in layers))
-    factors = _factors(norms, _SHRUNK * max_grad_norm) * (2.0**_SLOPE_BITS / max_grad_norm)
-    found, squares = [], np.zeros(len(norms))
-    for inputs, slopes, lengths in layers:
-        scales = np.where(np.isfinite(norms), 2.0**_INPUT_BITS / lengths, 0.0)
-        steep = np.rint(_scaled(slopes, factors * np.where(np.isfinite(norms), lengths, 0.0)))
-        whole = inputs.rounded(scales) if isinstance(inputs, SparseRows) else np.rint(_scaled(inputs, scales))
-        ends = np.rint(scales)
-        sizes = whole.square_norms() if isinstance(whole, SparseRows) else _squares(whole)
-        squares += _squares(steep) * (sizes + ends**2)
-        found.append((steep, whole, ends))
-    allowed = squares <= _WHOLE**2 * _MARGIN  # always, but for inputs of millions of columns
-    return [(steep * allowed[:, None], whole, ends) for steep, whole, ends in found]
+def _rounded(layer: Layer, factors: Array) -> _Rounded:
+    """Round inputs and slopes, which are multiplied by ``factors`` over C."""
+    inputs, slopes, squares = layer
+    usable = factors > 0
+    lengths = np.where(usable, np.sqrt(squares), 1.0)
+    scales = np.where(usable, 2.0**_INPUT_BITS / lengths, 0.0)
+    steep = _rint(_scaled(slopes, factors * 2.0**_SLOPE_BITS * lengths))
+    whole = inputs.rounded(scales) if isinstance(inputs, SparseRows) else _rint(_scaled(inputs, scales))
+    sizes = whole.square_norms() if isinstance(whole, SparseRows) else _squares(whole)
+    ends = np.rint(scales)
+    return _Rounded(steep, whole, ends, _squares(steep) * (sizes + ends**2))
 
 
-def _flat(parts: list[tuple[Array, Array | SparseRows, Array]]) -> Array:
-    """Return the sums of outer products of slopes and inputs, and of slopes and last inputs, one after another."""
-    sums: list[Array] = []
-    for slopes, inputs, ends in parts:
+def _rounded_first(layer: AggregatedLayer, factors: Array) -> _Rounded:
+    """Round the slopes of an aggregated layer, in the finer unit."""
+    finer = factors * _WHOLE * 2.0**_FINER
+    steep, ends = _rint(_scaled(layer.slopes, finer * layer.scales)), _rint(_scaled(layer.slopes, finer))
+    shifts = np.rint(steep * layer.means[:, None])
+    # |q yᵀ - p 1ᵀ|²: the difference of these two, and what rounding may have taken from it
+    most = _squares(steep) * layer.sizes + _squares(shifts) * layer.width
+    cross = 2 * np.einsum("ij,ij->i", steep, shifts) * layer.sums
+    return _Rounded(steep, shifts, ends, (most - cross + _DOUBT * most + _squares(ends)) / 4.0**_FINER)
+
+
+def _add_products(parts: list[_Rounded], total: Array) -> None:
+    """Add the sums of outer products of slopes and inputs, and of slopes and last inputs, one after another."""
+    start = 0
+    for slopes, inputs, ends, _ in parts:
         product = inputs.weighted_sum(slopes) if isinstance(inputs, SparseRows) else slopes.T @ inputs
-        sums += [product.ravel(), ends @ slopes]
-    return np.concatenate(sums)
+        for each in (product.ravel(), ends @ slopes):
+            total[start : start + len(each)] += each
+            start += len(each)
 
 
 def _factors(norms: Array, most: float) -> Array:
@@ -233,6 +230,10 @@ def _scaled(rows: Array, factors: Array) -> Array:
     if not factors.all():
         scaled[factors == 0] = 0.0
     return scaled
+
+
+def _rint(rows: Array) -> Array:
+    return np.rint(rows, out=rows)
 
 
 def _squares(rows: Array) -> Array:

@@ -36,7 +36,7 @@ class SparseRows:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: slice) -> SparseRows:
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> SparseRows:
         return SparseRows(self.values[rows], self.offsets[rows])
 
     def padded(self, count: int) -> SparseRows:

@@ -121,6 +121,24 @@ def test_zero_multiplier_reads_no_edge_between_members() -> None:
     assert len(batch.peripheral) == 0
 
 
+@pytest.mark.parametrize(
+    ("multiplier", "keep_central", "same"),
+    [(0.0, False, True), (np.inf, True, True), (np.inf, False, False), (1.0, True, False)],
+)
+def test_subgraphs_that_no_coin_changes_are_always_the_same(multiplier: float, keep_central: bool, same: bool) -> None:
+    rng = np.random.default_rng(3)
+    part = rng.integers(3, size=40)
+    adjacency = random_adjacency(rng, 40, 0.2)
+    sampler = SubgraphSampler(adjacency, part == 0, 0.5, multiplier, part == 1, keep_central=keep_central)
+    always = sampler.always_the_same()
+    assert (always is not None) is same
+    if always is not None:
+        assert always.central.tolist() == np.flatnonzero(part == 0).tolist()
+        drawn = picked_by(sampler.draw(SeededBits(0)))
+        assert drawn == {centre: picked for centre, picked in picked_by(always).items() if centre in drawn}
+        assert sampler.centres(SeededBits(0)).tolist() == list(drawn)
+
+
 def test_matrix_weighs_centres_and_neighbours() -> None:
     batch = SubgraphBatch(np.array([2, 0]), np.array([1, 0]), np.array([3, 1]))
     found = batch.matrix(np.array([5.0, 6.0]), np.array([7.0, 8.0]), 4).toarray()

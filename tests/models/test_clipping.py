@@ -11,8 +11,17 @@ from torch.func import functional_call, grad, vmap
 
 from privet.errors import InvalidParameter
 from privet.models import clipping
+from privet.models.aggregated import AggregatedRows, FeatureTable
 from privet.models.clipping import clipped_gradient, perceptron, stable_block, summed_gradient
 from privet.models.rows import SparseRows
+
+
+def aggregated_rows(seed: int, rows: int, columns: int, size: float = 1.0) -> AggregatedRows:
+    """Sums over about three of 30 nodes, with features of which a fifth is not zero."""
+    rng = np.random.default_rng(seed)
+    features = sp.csr_array(sp.random_array((30, columns), density=0.2, format="csr", rng=rng) * size)
+    weights = sp.csr_array(sp.random_array((rows, 30), density=0.1, format="csr", rng=rng, dtype=np.float32))
+    return AggregatedRows.standardised(weights, FeatureTable.of(features, np.ones(30, dtype=np.bool_)))
 
 
 def reference(network: nn.Module, x: Tensor, y: Tensor, bound: float) -> tuple[np.ndarray, np.ndarray]:
@@ -88,25 +97,56 @@ def test_sparse_rows_give_the_sum_of_dense_ones() -> None:
     )
 
 
+@given(st.integers(0, 2**31), st.integers(1, 60), st.integers(1, 3), st.sampled_from([1e-3, 0.5, 100.0]))
+def test_aggregated_rows_give_the_sum_of_dense_ones(seed: int, rows: int, layers: int, bound: float) -> None:
+    torch.manual_seed(seed)
+    x = aggregated_rows(seed, rows, 40)
+    network, y = perceptron(40, 8, 3, layers), torch.randint(3, (rows,))
+    found = clipped_gradient(network, x, y, bound, block=16)
+    dense = clipped_gradient(network, torch.from_numpy(x.dense()), y, bound, block=16)
+    np.testing.assert_allclose(found.exact(), dense.exact(), rtol=0, atol=2.0**-12 * bound * rows)
+    plain = summed_gradient(network, torch.from_numpy(x.dense()), y)
+    np.testing.assert_allclose(summed_gradient(network, x, y), plain, atol=1e-3)
+
+
+@given(st.integers(0, 2**31), st.sampled_from([1e-4, 0.5, 10.0]), st.sampled_from([1e-9, 1.0, 1e9]))
+def test_no_aggregated_gradient_exceeds_the_bound(seed: int, bound: float, size: float) -> None:
+    """Checked in integers: the squared norm in units of C 2^-42 is at most 2^84."""
+    torch.manual_seed(seed)
+    network, y = perceptron(20, 16, 4), torch.randint(4, (1,))
+    found = clipped_gradient(network, aggregated_rows(seed, 1, 20, size), y, bound)
+    assert sum(value * value for value in found.values.tolist()) <= 2**84
+    assert found.unit == bound * 2.0**-42
+
+
+@given(st.integers(0, 2**31), st.integers(2, 40))
+def test_leaving_one_aggregated_example_out_moves_the_sum_by_its_own_integers(seed: int, rows: int) -> None:
+    torch.manual_seed(seed)
+    network, x, y = perceptron(25, 8, 3), aggregated_rows(seed, rows, 25), torch.randint(3, (rows,))
+    block = stable_block(network, x)
+    chosen = np.arange(rows), np.delete(np.arange(rows), seed % rows), np.array([seed % rows])
+    whole, others, alone = (clipped_gradient(network, x[each], y[each], 0.5, block=block).values for each in chosen)
+    assert np.array_equal(whole - others, alone)
+
+
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_an_example_that_is_too_long_after_all_counts_as_zero(
+    aggregated: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if clipping left a hundredth too much."""
+    torch.manual_seed(0)
+    x, y = aggregated_rows(0, 12, 25), torch.randint(3, (12,))
+    monkeypatch.setattr(clipping, "_SHRUNK", 1.01)
+    found = clipped_gradient(perceptron(25, 8, 3), x if aggregated else torch.from_numpy(x.dense()), y, 1e-3)
+    assert not found.values.any()
+
+
 def test_large_batches_stay_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     network, x, y = perceptron(5, 4, 3), torch.randn(60, 5), torch.randint(3, (60,))
     whole = clipped_gradient(network, x, y, 0.5, block=8).values
     monkeypatch.setattr(clipping, "_EXACT_ROWS", 16)
     assert np.array_equal(clipped_gradient(network, x, y, 0.5, block=8).values, whole)
-
-
-def test_a_block_whose_rows_differ_by_place_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Sloppy(nn.ELU):
-        """A kernel that computes the last rows of larger blocks otherwise than the first."""
-
-        def forward(self, x: Tensor) -> Tensor:
-            out = super().forward(x)
-            return out if len(x) < 64 else out + 1e-3 * (torch.arange(len(x)) >= 60)[:, None]
-
-    network = perceptron(5, 4, 3)
-    assert stable_block(network, torch.zeros(0, 5)) == 256
-    assert stable_block(nn.Sequential(network[0], Sloppy(), network[2]), torch.zeros(0, 5)) == 32
 
 
 def test_an_infinite_bound_does_not_clip() -> None:

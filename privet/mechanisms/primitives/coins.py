@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,14 +65,34 @@ class Coins:
         low = np.array([each % _WORD for each in thresholds], dtype=np.uint64)
         return cls(high, low, certain)
 
-    def toss(self, kinds: NDArray[np.integer[Any]], bits: Bits) -> NDArray[np.bool_]:
+    @cached_property
+    def _begin(self) -> NDArray[np.uint32]:
+        """The first 32 bits of each chance; coins that are certain have the most, and are certain in a tie too."""
+        return np.where(self.certain, np.uint64(2**32 - 1), self.high >> np.uint64(32)).astype(np.uint32)
+
+    def toss(
+        self, kinds: NDArray[np.integer[Any]], bits: Bits, *, begun: NDArray[np.uint32] | None = None
+    ) -> NDArray[np.bool_]:
         """Toss one coin of each given kind.
 
         Args:
             kinds: The positions of the coins' chances.
             bits: The source of randomness.
+            begun: The first 32 bits of each coin, if they were drawn before (default None).
         """
-        words, high = bits.words(len(kinds)), self.high[kinds]
+        if begun is not None:
+            threshold = self._begin[kinds]
+            heads = begun < threshold
+            undecided = np.flatnonzero(begun == threshold)
+            more = bits.words(len(undecided)) >> np.uint64(32)
+            words = (begun[undecided].astype(np.uint64) << np.uint64(32)) | more
+            heads[undecided] = self._compare(words, kinds[undecided], bits)
+            return np.asarray(heads)
+        return self._compare(bits.words(len(kinds)), kinds, bits)
+
+    def _compare(self, words: NDArray[np.uint64], kinds: NDArray[np.integer[Any]], bits: Bits) -> NDArray[np.bool_]:
+        """Decide by the first 64 bits, and by others where they are equal to the chance's."""
+        high = self.high[kinds]
         heads = words < high
         undecided = words == high
         if undecided.any():

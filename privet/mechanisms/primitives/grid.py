@@ -60,8 +60,9 @@ class GridSum:
             raise InvalidParameter("sigma", "GridSum.with_noise", expected, sigma)
         if self.values.size > MOST_DRAWS:
             raise InvalidParameter("values", "GridSum", "at most 2^32, which are accounted for", self.values.size)
-        drawn = RoundedGaussian(sigma / self.unit).draw(self.values.size, bits)
-        return GridSum(self.values + drawn.reshape(self.values.shape), self.unit).exact()
+        noisy = RoundedGaussian(sigma / self.unit).draw(self.values.size, bits).reshape(self.values.shape)
+        noisy += self.values
+        return GridSum(noisy, self.unit).exact()
 
 
 def unit_rows_on_grid(rows: sp.csr_array | NDArray[np.floating]) -> tuple[sp.csr_array, float]:

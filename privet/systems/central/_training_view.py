@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +14,7 @@ from privet.errors import InvalidData
 from privet.graph.subgraphs import few_neighbours
 from privet.mechanisms import GridSum, SeededBits
 from privet.mechanisms.primitives.grid import unit_rows_on_grid
+from privet.models.aggregated import AggregatedRows, FeatureTable
 from privet.models.rows import SparseRows
 
 __all__ = ["TrainingView", "bounded_listeners", "dense_rows", "standardised", "standardised_dense", "unit_sums"]
@@ -71,17 +73,28 @@ class TrainingView:
         kept.eliminate_zeros()
         return kept
 
-    def stays_sparse(self, around: sp.csr_array | None = None) -> bool:
-        """Tell whether examples are to be kept sparse; only unprotected nodes decide, so that it betrays nobody.
+    def stays_sparse(self) -> bool:
+        """Tell whether examples are to be kept sparse; only unprotected nodes decide, so that it betrays nobody."""
+        nodes = np.flatnonzero(self.unprotected_nodes)[:_LOOKED_AT]
+        if isinstance(self.features, np.ndarray) or not len(nodes):
+            return False
+        return bool(self.features[nodes].nnz < _SPARSE * len(nodes) * self.features.shape[1])
+
+    @cached_property
+    def table(self) -> FeatureTable:
+        """The features on a grid that unprotected nodes choose."""
+        return FeatureTable.of(sp.csr_array(self.features), self.unprotected_nodes)
+
+    def aggregated(self, weights: sp.csr_array, *, sparse: bool) -> SparseRows | NDArray[np.float32]:
+        """Return standardised weighted sums of nodes' features, one for each row of weights.
 
         Args:
-            around: The edges among unprotected nodes over which an example sums features (default: none).
+            weights: The weight of each node in each row.
+            sparse: True to keep sparse rows sparse, and not to multiply them out.
         """
-        if isinstance(self.features, np.ndarray):
-            return False
-        nodes = np.flatnonzero(self.unprotected_nodes)[:_LOOKED_AT]
-        rows = self.features[nodes] if around is None else self.features[nodes] + around[nodes] @ self.features
-        return bool(rows.nnz < _SPARSE * max(1, len(nodes)) * self.features.shape[1])
+        if sparse:
+            return AggregatedRows.standardised(weights, self.table)
+        return standardised(weights @ self.features, sparse=False)
 
 
 def bounded_listeners(adjacency: sp.csr_array, most: int, *, both: bool = False) -> sp.csr_array:

@@ -10,6 +10,7 @@ Our noise is Gaussian by default, with an accountant that is proven; the paper's
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -27,7 +28,7 @@ from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.systems.central._base import CentralSystem, predicted
-from privet.systems.central._training_view import TrainingView, standardised
+from privet.systems.central._training_view import TrainingView
 from privet.systems.checks import check_choices
 from privet.systems.controls import Control, simulate
 from privet.systems.fitted import Fitted
@@ -115,23 +116,35 @@ class HeterPoisson(CentralSystem):
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Run Algorithm 1, then the private inference of Section 4.4."""
         view, bits = TrainingView.of(graph, type(self).__name__), self.bits()
-        sampler = self.sampler(view)
         network = self.network(view.features.shape[1], view.classes)
-        sparse = view.stays_sparse(view.among_unprotected())
-
-        def batch() -> Batch:
-            drawn = sampler.draw(bits)
-            return self.inputs(drawn, view, sparse=sparse), view.labels[drawn.central]
-
-        self.descend(network, batch, view.num_nodes, bits, progress=progress)
+        self.descend(network, self.batches(view, bits), view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))
+
+    def batches(self, view: TrainingView, bits: Bits) -> Callable[[], Batch]:
+        """Return a source of batches; sub-graphs that neither coins nor centres change are aggregated only once."""
+        sampler, sparse = self.sampler(view), view.stays_sparse()
+        always = sampler.always_the_same()
+
+        def drawn() -> Batch:
+            batch = sampler.draw(bits)
+            return self.inputs(batch, view, sparse=sparse), view.labels[batch.central]
+
+        if always is None:
+            return drawn
+        rows, members = self.inputs(always, view, sparse=sparse), always.central
+
+        def chosen() -> Batch:
+            centres = sampler.centres(bits)
+            return rows[np.searchsorted(members, centres)], view.labels[centres]
+
+        return chosen
 
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
         """Predict for the unprotected nodes, each of which aggregates from such nodes only (Section 4.4)."""
         nodes = np.flatnonzero(view.unprotected_nodes)
         around = few_neighbours(view.among_unprotected(), self.test_neighbours, bits)
         seen = SubgraphBatch(nodes, *_entries(around, nodes))
-        return predicted(network, self.inputs(seen, view, training=False, sparse=view.stays_sparse(around)))
+        return predicted(network, self.inputs(seen, view, training=False, sparse=view.stays_sparse()))
 
     def sampler(self, view: TrainingView) -> SubgraphSampler:
         """Return the sampler of Algorithms 2 and 3 over the training nodes."""
@@ -152,8 +165,7 @@ class HeterPoisson(CentralSystem):
             case "gcn":
                 root = 1.0 / np.sqrt(degrees + 1.0)
                 own, others = root[batch.central] ** 2, root[batch.central][batch.owner] * root[batch.peripheral]
-        weights = batch.matrix(own, others, view.num_nodes)
-        return standardised(weights @ view.features, sparse=sparse)
+        return view.aggregated(batch.matrix(own, others, view.num_nodes), sparse=sparse)
 
     def _counts(self, batch: SubgraphBatch, view: TrainingView, training: bool) -> NDArray[np.float64]:
         """Return SAGE's n_u, which does not depend on the protected neighbours that are there."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from torch import nn
 
@@ -13,10 +14,11 @@ from privet.data import Graph
 from privet.graph.subgraphs import poisson_sample
 from privet.mechanisms import Bits
 from privet.models.private_training import Batch
+from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
 from privet.systems.central._base import CentralSystem, predicted
-from privet.systems.central._training_view import TrainingView, standardised
+from privet.systems.central._training_view import TrainingView
 from privet.systems.fitted import Fitted
 
 __all__ = ["PrivateMLP"]
@@ -41,15 +43,21 @@ class PrivateMLP(CentralSystem):
         view, bits = TrainingView.of(graph, type(self).__name__), self.bits()
         candidates = np.flatnonzero(view.members)
         network = self.network(view.features.shape[1], view.classes)
-        sparse = view.stays_sparse()
+        rows = self.inputs(candidates, view)
 
         def batch() -> Batch:
-            nodes = poisson_sample(candidates, self.rate(view.num_nodes), bits)
-            return standardised(view.features[nodes], sparse=sparse), view.labels[nodes]
+            places = poisson_sample(np.arange(len(candidates)), self.rate(view.num_nodes), bits)
+            return rows[places], view.labels[candidates[places]]
 
         self.descend(network, batch, view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))
 
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
         """Predict from each unprotected node's own features."""
-        return predicted(network, standardised(view.features[view.unprotected_nodes], sparse=view.stays_sparse()))
+        return predicted(network, self.inputs(np.flatnonzero(view.unprotected_nodes), view))
+
+    def inputs(self, nodes: NDArray[np.int64], view: TrainingView) -> SparseRows | NDArray[np.float32]:
+        """Return the nodes' own features, each row standardised alone."""
+        parts = np.ones(len(nodes), dtype=np.float32), nodes, np.arange(len(nodes) + 1)
+        own = sp.csr_array(parts, shape=(len(nodes), view.num_nodes))
+        return view.aggregated(own, sparse=view.stays_sparse())

@@ -64,6 +64,20 @@ def test_every_proposal_is_accepted_with_its_exact_chance_up_to_the_ratio() -> N
 
 
 @pytest.mark.parametrize("scale", [2.0**30, 2.0**38 * 3.7, 2.0**56])
+def test_coins_that_accept_at_once_are_below_every_chance_of_their_cell(scale: float) -> None:
+    source = RoundedGaussian(scale)
+    table, last = source._table, (1 << source.width_bits) - 1
+    cells = np.arange(4096)
+    for inside in (0, last // 2, last):
+        drawn = [int(value) for value in table.starts ^ inside]
+        sizes = [int(value) + inside for value in table.nearest]
+        assert drawn == [size if cell >= 2048 else -size for cell, size in zip(cells, sizes, strict=True)]
+        chance = np.exp([-(a * a - int(b) ** 2) / (2 * scale**2) for a, b in zip(sizes, table.nearest, strict=True)])
+        assert (table.surely * 2.0**-32 <= chance).all()
+    assert (table.surely[1920:2176] > 0.8 * 2**32).all()  # within four scales nearly all of them do
+
+
+@pytest.mark.parametrize("scale", [2.0**30, 2.0**38 * 3.7, 2.0**56])
 def test_draws_are_gaussian(scale: float) -> None:
     drawn = RoundedGaussian(scale).draw(200_000, SeededBits(1)) / scale
     assert stats.kstest(drawn, "norm").pvalue > ALARM

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,11 +44,11 @@ def random_graph(rng: np.random.Generator, nodes: int, features: int = 5) -> Gra
 
 @given(
     st.integers(0, 2**32), st.integers(2, 10), st.sampled_from(BACKBONES), st.booleans(),
-    st.sampled_from(["inductive", "transductive"]), st.sampled_from([1.0, 2.0]),
+    st.sampled_from(["inductive", "transductive"]), st.sampled_from([1.0, 2.0]), st.booleans(),
 )  # fmt: skip
 @settings(max_examples=150)
 def test_sensitivity_of_the_clipped_sum(
-    seed: int, nodes: int, backbone: Any, is_central: bool, setting: Any, multiplier: float
+    seed: int, nodes: int, backbone: Any, is_central: bool, setting: Any, multiplier: float, sparse: bool
 ) -> None:
     """Given all coins, node 0's presence moves the sum by at most 1/2 if it is central, else by k; see the proof.
 
@@ -55,6 +56,7 @@ def test_sensitivity_of_the_clipped_sum(
     """
     rng = np.random.default_rng(seed)
     graph = random_graph(rng, nodes)
+    graph = graph.replace(features=sp.csr_array(graph.features)) if sparse else graph
     coins, falls = rng.random(graph.adjacency.nnz) < 0.7, rng.random(nodes) < 0.6
     falls[0] = is_central
     absent = graph.split.train.copy()
@@ -65,9 +67,10 @@ def test_sensitivity_of_the_clipped_sum(
     for split in (graph.split, Split(absent, graph.split.validation, graph.split.test)):
         view = TrainingView.of(graph.replace(split=split), "test")
         batch = system.sampler(view).form(np.flatnonzero(view.members & falls), lambda entries: coins[entries])
-        x, y = system.inputs(batch, view), torch.from_numpy(view.labels[batch.central])
-        sums.append(clipped_gradient(network, torch.from_numpy(x), y, 0.5).exact())
-        inputs.append({int(c): row.tobytes() for c, row in zip(batch.central, x, strict=True)})
+        x, y = system.inputs(batch, view, sparse=sparse), torch.from_numpy(view.labels[batch.central])
+        sums.append(clipped_gradient(network, x if sparse else torch.from_numpy(x), y, 0.5).exact())
+        rows = x.dense() if sparse else x
+        inputs.append({int(c): row.tobytes() for c, row in zip(batch.central, rows, strict=True)})
         batches.append(batch)
     touched = set(batches[0].central[batches[0].owner[batches[0].peripheral == 0]].tolist())
     moved = float(np.linalg.norm(sums[0] - sums[1]))
@@ -158,6 +161,19 @@ def test_the_paper_s_claim_is_about_its_own_noise_only() -> None:
     claimed = replace(system, noise="sml").guarantee(public)
     assert claimed.published_epsilon is not None
     assert claimed.published_epsilon < claimed.epsilon
+
+
+@pytest.mark.parametrize("backbone", ["gin", "sage", "gcn"])
+@pytest.mark.parametrize("multiplier", [0.0, 1.0])
+def test_sparse_examples_are_the_dense_ones(backbone: str, multiplier: float) -> None:
+    graph = random_graph(np.random.default_rng(7), 60)
+    rng = np.random.default_rng(8)
+    features = np.where(rng.random(graph.features.shape) < 0.3, rng.integers(1, 9, graph.features.shape), 0)
+    sparse = graph.replace(features=sp.csr_array(features.astype(np.float32)))
+    view, system = TrainingView.of(sparse, "test"), made(backbone=backbone, multiplier=multiplier)
+    batch = system.sampler(view).draw(SeededBits(0))
+    found = system.inputs(batch, view, sparse=True)
+    np.testing.assert_allclose(found.dense(), system.inputs(batch, view), atol=1e-4)
 
 
 def test_degrees_are_public_only_where_they_are_asked_for() -> None:

@@ -1,5 +1,7 @@
 """The holder's view of a graph, and the bound on degrees that NDP and GAP share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -53,6 +55,8 @@ def test_only_unprotected_nodes_decide_whether_examples_stay_sparse(graph: Graph
     thick[view.unprotected_nodes] = 1.0
     assert not TrainingView.of(view.graph.replace(features=sp.csr_array(thick)), "Test").stays_sparse()
     assert not TrainingView.of(view.graph.replace(features=thick), "Test").stays_sparse()
+    nobody = replace(view, unprotected_nodes=np.zeros(graph.num_nodes, dtype=np.bool_))
+    assert not nobody.stays_sparse()
 
 
 @given(st.integers(0, 2**32), st.integers(2, 10), st.integers(1, 4), st.booleans())

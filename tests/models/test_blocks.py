@@ -1,0 +1,48 @@
+"""Blocks of one size in which every row is treated alike."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from torch import Tensor, nn
+
+from privet.errors import InvalidParameter
+from privet.models.aggregated import AggregatedRows, FeatureTable
+from privet.models.blocks import BLOCK, aggregated_blocks, blocks, row_losses, stable_block
+from privet.models.clipping import perceptron
+
+
+class Sloppy(nn.ELU):
+    """A kernel that computes the last rows of larger blocks otherwise than the first."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        out = super().forward(x)
+        return out if len(x) < 64 else out + 1e-3 * (torch.arange(len(x)) >= 60)[:, None]
+
+
+def some_rows() -> AggregatedRows:
+    table = FeatureTable.of(sp.csr_array(np.eye(5)), np.ones(5, dtype=np.bool_))
+    return AggregatedRows.standardised(sp.csr_array(np.eye(5)[:3]), table)
+
+
+@pytest.mark.parametrize("rows", [torch.zeros(0, 5), some_rows()])
+def test_a_block_whose_rows_differ_by_place_is_not_taken(rows: Tensor | AggregatedRows) -> None:
+    network = perceptron(5, 4, 3)
+    assert stable_block(network, rows) == BLOCK
+    assert stable_block(nn.Sequential(network[0], Sloppy(), network[2]), rows) == 32
+
+
+def test_aggregated_rows_have_the_layers_of_dense_ones() -> None:
+    torch.manual_seed(0)
+    x, y, network = some_rows(), torch.tensor([0, 2, 1]), perceptron(5, 4, 3)
+    dense = list(blocks(network, torch.from_numpy(x.dense()), y, row_losses, 2))
+    for (first, (other,)), (expected, last) in zip(aggregated_blocks(network, x, y, row_losses, 2), dense, strict=True):
+        np.testing.assert_allclose(first.slopes, expected.slopes, atol=1e-6)
+        np.testing.assert_allclose(first.squares, expected.squares, rtol=1e-5)
+        np.testing.assert_allclose(other.slopes, last.slopes, atol=1e-6)
+    assert not first.slopes[1:].any()  # three rows fill one block and a half
+
+
+def test_sparse_rows_need_a_linear_layer_first() -> None:
+    with pytest.raises(InvalidParameter, match="linear layer first"):
+        stable_block(nn.Sequential(nn.ELU(), nn.Linear(5, 3)), some_rows())
