@@ -14,6 +14,7 @@ from privet.graph.subgraphs import few_neighbours
 from privet.mechanisms import GridSum, SeededBits
 from privet.mechanisms.primitives.grid import unit_rows_on_grid
 from privet.models.rows import SparseRows
+from privet.systems.central._public_axes import PublicAxes
 
 __all__ = ["TrainingView", "bounded_listeners", "dense_rows", "standardised", "standardised_dense", "unit_sums"]
 
@@ -32,6 +33,7 @@ class TrainingView:
         members: The training nodes, which are protected.
         unprotected_nodes: The validation and test nodes, to which nothing is promised.
         classes: The number of classes.
+        axes: The public axes that the features are coordinates on; None where they are as given.
     """
 
     graph: Graph
@@ -40,6 +42,7 @@ class TrainingView:
     members: NDArray[np.bool_]
     unprotected_nodes: NDArray[np.bool_]
     classes: int
+    axes: PublicAxes | None = None
 
     @classmethod
     def of(cls, graph: Graph, owner: str) -> TrainingView:

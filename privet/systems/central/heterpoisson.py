@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from torch import nn
 
@@ -27,6 +26,13 @@ from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.systems.central._base import CentralSystem, predicted
+from privet.systems.central._public_structure import (
+    PublicStructure,
+    Structure,
+    beside,
+    neighbourhoods,
+    structure_width,
+)
 from privet.systems.central._training_view import TrainingView, standardised
 from privet.systems.checks import check_choices
 from privet.systems.controls import Control, simulate
@@ -56,6 +62,8 @@ class HeterPoisson(CentralSystem):
         setting: In the "transductive" setting (default) sub-graphs also contain the unprotected neighbours of their
             centre, which need no sampling; in the "inductive" one training does not know them.
         gin_lambda: The extra weight of a centre's own features with "gin" (default 1).
+        structure: Extra columns at no cost: "degrees" for a centre's public degree, "public" for coordinates of its
+            unprotected neighbours in the graph among such nodes too (default "none").
         test_neighbours: The most unprotected neighbours that a prediction aggregates from; None is all of them
             (default 13). It never aggregates from a training node.
     """
@@ -72,11 +80,15 @@ class HeterPoisson(CentralSystem):
     backbone: Backbone = "gin"
     setting: Setting = "transductive"
     gin_lambda: float = 1.0
+    structure: Structure = "none"
     test_neighbours: int | None = 13
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, {"backbone": Backbone, "setting": Setting})
+        check_choices(self, {"backbone": Backbone, "setting": Setting, "structure": Structure})
+        if self.structure == "public" and not self.knows_unprotected:
+            expected = "none or degrees in the inductive setting, in which training does not know unprotected nodes"
+            raise InvalidParameter("structure", type(self).__name__, expected, self.structure)
         finite = self.noise_multiplier == 0 or self.multiplier < math.inf
         if not (self.multiplier >= 0 and finite):
             expected = "at least 0, and finite where noise is added"
@@ -91,8 +103,17 @@ class HeterPoisson(CentralSystem):
 
     @property
     def reads_degrees(self) -> bool:
-        """True where the aggregation reads degrees of the whole graph."""
-        return self.backbone != "gin"
+        """True where the aggregation or an extra column reads degrees of the whole graph."""
+        return self.backbone != "gin" or self.structure != "none"
+
+    @property
+    def knows_unprotected(self) -> bool:
+        """True in the transductive setting."""
+        return self.setting == "transductive"
+
+    def input_width(self, features: int) -> int:
+        """Return the width of an aggregated vector with its extra columns."""
+        return features + structure_width(self.structure)
 
     def published_noise_multiplier(self, target_epsilon: float, num_nodes: int) -> float:
         """Return the SML noise that the paper would add for this epsilon: to compare with, not to rely on."""
@@ -114,24 +135,31 @@ class HeterPoisson(CentralSystem):
 
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Run Algorithm 1, then the private inference of Section 4.4."""
-        view, bits = TrainingView.of(graph, type(self).__name__), self.bits()
+        view, bits = self.view(graph), self.bits()
         sampler = self.sampler(view)
         network = self.network(view.features.shape[1], view.classes)
+        public = self.public_structure(view)
         sparse = view.stays_sparse(view.among_unprotected())
 
         def batch() -> Batch:
             drawn = sampler.draw(bits)
-            return self.inputs(drawn, view, sparse=sparse), view.labels[drawn.central]
+            rows = beside(self.inputs(drawn, view, sparse=sparse), public and public.columns(drawn))
+            return rows, view.labels[drawn.central]
 
         self.descend(network, batch, view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))
 
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
         """Predict for the unprotected nodes, each of which aggregates from such nodes only (Section 4.4)."""
-        nodes = np.flatnonzero(view.unprotected_nodes)
-        around = few_neighbours(view.among_unprotected(), self.test_neighbours, bits)
-        seen = SubgraphBatch(nodes, *_entries(around, nodes))
-        return predicted(network, self.inputs(seen, view, training=False, sparse=view.stays_sparse(around)))
+        nodes, among = np.flatnonzero(view.unprotected_nodes), view.among_unprotected()
+        around = few_neighbours(among, self.test_neighbours, bits)
+        rows = self.inputs(neighbourhoods(around, nodes), view, training=False, sparse=view.stays_sparse(around))
+        public = self.public_structure(view)
+        return predicted(network, beside(rows, public and public.columns(neighbourhoods(among, nodes))))
+
+    def public_structure(self, view: TrainingView) -> PublicStructure | None:
+        """Return the source of the extra columns; None without any."""
+        return None if self.structure == "none" else PublicStructure.of(view, self.structure)
 
     def sampler(self, view: TrainingView) -> SubgraphSampler:
         """Return the sampler of Algorithms 2 and 3 over the training nodes."""
@@ -162,10 +190,3 @@ class HeterPoisson(CentralSystem):
         if training:
             counts += np.minimum(self.expected_picks, view.graph.degrees[batch.central] - counts)
         return np.maximum(counts, 1.0)
-
-
-def _entries(adjacency: sp.csr_array, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the entries of some rows: the position of the row among ``nodes``, and the column."""
-    rows = adjacency[nodes]
-    owner = np.repeat(np.arange(len(nodes), dtype=np.int64), np.diff(rows.indptr))
-    return owner, rows.indices.astype(np.int64)
