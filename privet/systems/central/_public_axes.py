@@ -14,12 +14,14 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, svds
 
 __all__ = ["PublicAxes"]
 
 Features = sp.csr_array | NDArray[np.float32]
 Array = NDArray[np.float64]
+
+_SPARE = 16  # directions that are iterated beside those that are kept
+_ROUNDS = 8  # of subspace iteration
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,22 +49,15 @@ class PublicAxes:
         """
         rows = _Standardised.of(features)
         count, columns = features.shape
-        centre = rows.transposed_times(np.ones((count, 1))).ravel() / max(count, 1)
-        most = min(count, columns)
-        if width >= most:
-            left = rows.times(np.eye(columns)) - centre
-            directions = np.linalg.svd(left, full_matrices=False)[2].T
-        else:
-            operator = LinearOperator(
-                (count, columns),
-                dtype=np.float64,
-                matvec=lambda x: (rows.times(x.reshape(columns, -1)) - centre @ x.reshape(columns, -1)).ravel(),
-                matmat=lambda x: rows.times(x) - centre @ x,
-                rmatvec=lambda x: rows.transposed_times(x.reshape(count, -1)).ravel() - centre * x.sum(),
-                rmatmat=lambda x: rows.transposed_times(x) - np.outer(centre, x.sum(axis=0)),
-            )
-            start = np.random.default_rng(0).normal(size=most)  # a fixed one, so that the result repeats
-            directions = svds(operator, k=width, v0=start, return_singular_vectors="vh")[2][::-1].T
+        width = min(width, count, columns)
+        centre = rows.transposed_times(np.ones((count, 1))).ravel() / count
+        start = np.random.default_rng(0).normal(size=(columns, min(width + _SPARE, count, columns)))  # a fixed one
+        basis = np.linalg.qr(start)[0]
+        for _ in range(_ROUNDS):
+            image = rows.times(basis) - centre @ basis
+            basis = np.linalg.qr(rows.transposed_times(image) - np.outer(centre, image.sum(axis=0)))[0]
+        turned = np.linalg.svd(rows.times(basis) - centre @ basis, full_matrices=False)[2]
+        directions = basis @ turned[:width].T
         return cls(centre.astype(np.float32), np.ascontiguousarray(directions, dtype=np.float32))
 
     @classmethod
