@@ -10,15 +10,17 @@ Our noise is Gaussian by default, with an accountant that is proven; the paper's
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from torch import nn
 
-from privet.data import Graph
-from privet.errors import InvalidParameter
+from privet.data import Graph, Schema
+from privet.errors import InvalidData, InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler, few_neighbours
 from privet.mechanisms import Bits
 from privet.models.private_training import Batch
@@ -115,6 +117,11 @@ class HeterPoisson(CentralSystem):
         """Return the width of an aggregated vector with its extra columns."""
         return features + structure_width(self.structure)
 
+    @classmethod
+    def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
+        """Presets differ where training does not know unprotected nodes."""
+        return "inductive" if settings.get("setting") == "inductive" else None
+
     def published_noise_multiplier(self, target_epsilon: float, num_nodes: int) -> float:
         """Return the SML noise that the paper would add for this epsilon: to compare with, not to rely on."""
         rate, steps = self.rate(num_nodes), self.steps(num_nodes)
@@ -122,7 +129,7 @@ class HeterPoisson(CentralSystem):
         return process.published_noise_multiplier(target_epsilon, self.delta_for(num_nodes))
 
     def controls(self) -> tuple[Control, ...]:
-        """Compare also with the paper's own noise, as much of it as the paper's claim asks for."""
+        """Compare also with public structure alone and, where it is priced, with the paper's own noise."""
 
         def published(system: HeterPoisson, graph: Graph, seed: int) -> Fitted:
             noise = system.noise_multiplier
@@ -131,7 +138,8 @@ class HeterPoisson(CentralSystem):
             return simulate(replace(system, noise="sml", noise_multiplier=noise, target_epsilon=None), graph, seed)
 
         title = "the paper's SML noise at its claimed epsilon, which does not hold"
-        return (Control("sml", "SML", title, published), *super().controls())
+        sml = (Control("sml", "SML", title, published),) if "sml" in self.process_kind.noises else ()
+        return (*sml, _STRUCTURE_ALONE, *super().controls())
 
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Run Algorithm 1, then the private inference of Section 4.4."""
@@ -190,3 +198,23 @@ class HeterPoisson(CentralSystem):
         if training:
             counts += np.minimum(self.expected_picks, view.graph.degrees[batch.central] - counts)
         return np.maximum(counts, 1.0)
+
+
+def _structure_alone(system: HeterPoisson, graph: Graph, seed: int) -> Fitted:
+    """Train on the extra columns alone: training labels under noise, public degrees, and edges to unprotected nodes."""
+    if graph.schema is None:
+        raise InvalidData("graph given to HeterPoisson", "one with a schema", "one without")
+    blank = sp.csr_array((graph.num_nodes, 1), dtype=np.float32)
+    schema = Schema.numeric(1, 0.0, 1.0, classes=graph.schema.classes)
+    return simulate(system, graph.replace(features=blank, schema=schema), seed)
+
+
+_STRUCTURE_ALONE = Control(
+    "structure_alone",
+    "no features",
+    "public structure without features, privately trained",
+    _structure_alone,
+    subject=lambda system: HeterPoisson(
+        **{field.name: getattr(system, field.name) for field in fields(CentralSystem)}, structure="public"
+    ),
+)
