@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 __all__ = ["PublicAxes"]
 
-Features = sp.csr_array | NDArray[np.float32]
+Features: TypeAlias = sp.csr_array | NDArray[np.float32]
 Array = NDArray[np.float64]
 
 _SPARE = 16  # directions that are iterated beside those that are kept

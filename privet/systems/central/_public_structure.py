@@ -93,6 +93,10 @@ class PublicStructure:
             own = np.concatenate([own, np.log1p(counts)[:, None], mean @ self.around], axis=1)
         return np.asarray((own - self.centre) / self.scale, dtype=np.float32)
 
+    def beside(self, rows: Rows, batch: SubgraphBatch) -> Rows:
+        """Append the columns of each sub-graph to its row."""
+        return beside(rows, self.columns(batch))
+
 
 def neighbourhoods(adjacency: sp.csr_array, nodes: NDArray[np.int64]) -> SubgraphBatch:
     """Return the sub-graphs of some nodes with all their neighbours."""
@@ -101,15 +105,13 @@ def neighbourhoods(adjacency: sp.csr_array, nodes: NDArray[np.int64]) -> Subgrap
     return SubgraphBatch(nodes, owner, rows.indices.astype(np.int64))
 
 
-def beside(rows: Rows, columns: NDArray[np.float32] | None) -> Rows:
+def beside(rows: Rows, columns: NDArray[np.float32]) -> Rows:
     """Append extra columns to examples, which stay sparse if they are.
 
     Args:
         rows: The examples.
-        columns: As many rows of extra columns; None for none.
+        columns: As many rows of extra columns.
     """
-    if columns is None:
-        return rows
     if isinstance(rows, np.ndarray):
         return np.concatenate([rows, columns], axis=1)
     extra = sp.csr_array(columns - rows.offsets[:, None].astype(np.float32))

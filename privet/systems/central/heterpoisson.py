@@ -31,7 +31,6 @@ from privet.systems.central._base import CentralSystem, predicted
 from privet.systems.central._public_structure import (
     PublicStructure,
     Structure,
-    beside,
     neighbourhoods,
     structure_width,
 )
@@ -151,8 +150,8 @@ class HeterPoisson(CentralSystem):
 
         def batch() -> Batch:
             drawn = sampler.draw(bits)
-            rows = beside(self.inputs(drawn, view, sparse=sparse), public and public.columns(drawn))
-            return rows, view.labels[drawn.central]
+            rows = self.inputs(drawn, view, sparse=sparse)
+            return rows if public is None else public.beside(rows, drawn), view.labels[drawn.central]
 
         self.descend(network, batch, view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))
@@ -163,7 +162,7 @@ class HeterPoisson(CentralSystem):
         around = few_neighbours(among, self.test_neighbours, bits)
         rows = self.inputs(neighbourhoods(around, nodes), view, training=False, sparse=view.stays_sparse(around))
         public = self.public_structure(view)
-        return predicted(network, beside(rows, public and public.columns(neighbourhoods(among, nodes))))
+        return predicted(network, rows if public is None else public.beside(rows, neighbourhoods(among, nodes)))
 
     def public_structure(self, view: TrainingView) -> PublicStructure | None:
         """Return the source of the extra columns; None without any."""

@@ -110,7 +110,7 @@ class ProGAP(CentralSystem):
     def _stage(self, network: nn.Sequential, stage: int) -> nn.Sequential:
         """Return the perceptron of one stage; it shares its weights with the whole."""
         size = 2 * max(2, self.num_layers) - 1
-        return network[stage * size : (stage + 1) * size]
+        return nn.Sequential(*list(network)[stage * size : (stage + 1) * size])
 
     def _embeddings(
         self, network: nn.Sequential, stage: int, view: TrainingView, aggregates: list[Rows], nodes: NDArray[np.bool_]

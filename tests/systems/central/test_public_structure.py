@@ -31,7 +31,7 @@ def rows_of(system: HeterPoisson, graph: Graph, falls: np.ndarray, coins: np.nda
     view = system.view(graph)
     public = system.public_structure(view)
     batch = system.sampler(view).form(np.flatnonzero(view.members & falls), lambda entries: coins[entries])
-    rows = beside(system.inputs(batch, view), public.columns(batch))
+    rows = public.beside(system.inputs(batch, view), batch)
     return {int(node): row.tobytes() for node, row in zip(batch.central, rows, strict=True)}
 
 
@@ -115,7 +115,6 @@ def test_sparse_examples_stay_sparse() -> None:
     found = beside(rows, columns)
     assert isinstance(found, SparseRows)
     np.testing.assert_allclose(found.dense(), np.concatenate([rows.dense(), columns], axis=1), atol=1e-6)
-    assert beside(rows, None) is rows
 
 
 def test_it_helps_where_degrees_tell_the_class() -> None:
