@@ -53,11 +53,27 @@ def test_removing_a_training_node_changes_no_bit_of_another_example_that_it_is_n
     assert multiplier or not touched
 
 
+@given(st.integers(0, 2**32), st.integers(4, 14), st.sampled_from(KINDS))
+@settings(max_examples=40)
+def test_a_node_that_leaves_with_its_edges_changes_no_bit_either(seed: int, nodes: int, structure: Any) -> None:
+    """The degrees of the whole graph are public and fixed; sub-graphs have unprotected neighbours only."""
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, nodes)
+    falls, system = rng.random(nodes) < 0.7, made(structure=structure, axes=2)
+    rest = graph.adjacency.toarray()
+    rest[0], rest[:, 0] = 0, 0
+    left = without_node(graph, 0).replace(adjacency=sp.csr_array(rest))
+    left.__dict__["degrees"] = graph.degrees
+    nobody = np.zeros(graph.adjacency.nnz, bool)
+    present, absent = (rows_of(system, side, falls, nobody) for side in (graph, left))
+    assert all(row == present[node] for node, row in absent.items())
+
+
 @pytest.mark.parametrize("structure", KINDS)
 def test_a_training_node_s_edges_decide_its_own_columns_only(structure: Any) -> None:
     """Two training nodes change ends among unprotected ones, all degrees fixed: only their own columns move."""
     pairs = [(0, 4), (0, 5), (1, 6), (1, 7), (2, 4), (3, 5), (4, 5), (5, 6), (6, 7), (4, 7), (8, 4), (8, 6)]
-    other = [(0, 6), (0, 7), (1, 4), (1, 5), *pairs[4:]]
+    other = [(0, 4), (0, 6), (1, 5), (1, 7), *pairs[4:]]
     train = np.arange(9) < 4
     split = Split(train, ~train & False, ~train)
     found = []
