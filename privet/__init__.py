@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from privet.evaluation.results import Result as Result
     from privet.evaluation.sweep import sweep as sweep
     from privet.privacy import Guarantee as Guarantee
+    from privet.systems.central.dpar import DPAR as DPAR
     from privet.systems.central.gap import GAP as GAP
     from privet.systems.central.heterpoisson import HeterPoisson as HeterPoisson
     from privet.systems.central.ndp import NDP as NDP
     from privet.systems.central.private_mlp import PrivateMLP as PrivateMLP
+    from privet.systems.central.progap import ProGAP as ProGAP
     from privet.systems.central.smoothed_mlp import SmoothedMLP as SmoothedMLP
     from privet.systems.local.inquiry import Inquiry as Inquiry
     from privet.systems.local.lpgnn import LPGNN as LPGNN
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOME = {
+    "DPAR": "privet.systems.central.dpar",
     "GAP": "privet.systems.central.gap",
     "Graph": "privet.data",
     "Guarantee": "privet.privacy",
@@ -50,6 +53,7 @@ _HOME = {
     "NDP": "privet.systems.central.ndp",
     "PrivGE": "privet.systems.local.privge",
     "PrivateMLP": "privet.systems.central.private_mlp",
+    "ProGAP": "privet.systems.central.progap",
     "RGNN": "privet.systems.local.rgnn",
     "Result": "privet.evaluation.results",
     "Schema": "privet.data",

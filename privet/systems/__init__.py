@@ -5,10 +5,12 @@ from typing import Any
 from privet.registry import Registry
 from privet.systems.base import LocalSystem, UnsuitableRelease
 from privet.systems.central._base import CentralSystem
+from privet.systems.central.dpar import DPAR
 from privet.systems.central.gap import GAP
 from privet.systems.central.heterpoisson import HeterPoisson
 from privet.systems.central.ndp import NDP
 from privet.systems.central.private_mlp import PrivateMLP
+from privet.systems.central.progap import ProGAP
 from privet.systems.central.smoothed_mlp import SmoothedMLP
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
@@ -26,6 +28,7 @@ SYSTEMS: Registry[Any] = Registry(
 """Every system by the name that the command line uses."""
 
 __all__ = [
+    "DPAR",
     "GAP",
     "LPGNN",
     "NDP",
@@ -40,6 +43,7 @@ __all__ = [
     "LocalSystem",
     "PrivGE",
     "PrivateMLP",
+    "ProGAP",
     "SmoothedMLP",
     "Solitude",
     "Structure",

@@ -75,8 +75,8 @@ def test_controls_that_do_not_depend_on_a_setting_are_measured_once(dataset: Pat
     cells = tuple(Cell(str(dataset), b, {"backbone": b, **quick}, None) for b in ("gin", "sage"))
     result = run_table(PublishedTable("t", "T", "heterpoisson", cells), None, 1, Store(tmp_path))
     assert [cell.guarantee.model for cell in result.cells] == ["central", "central"]
-    # The system itself with either noise and without, and the majority beside it, have a backbone; four others do not.
-    assert len(list(tmp_path.iterdir())) == 2 * 4 + 4
+    # The system itself with either noise and without, and the majority beside it, have a backbone; seven others do not.
+    assert len(list(tmp_path.iterdir())) == 2 * 4 + 7
 
 
 def test_a_table_may_ask_for_few_columns_and_cells_for_another_protocol(dataset: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from privet.data import Graph, split_nodes
+from privet.data import Graph, public_projection, split_nodes
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.mechanisms.analytic_gaussian import analytic_sigma
@@ -36,6 +36,8 @@ def embeddings(system: GAP, graph: Graph, bits: SeededBits) -> NDArray[np.float3
     if system.target_epsilon is None:
         raise InvalidParameter("system", "embeddings", "one with a target epsilon", system.target_epsilon)
     everybody = np.ones(graph.num_nodes, dtype=np.bool_)
+    if 0 < system.axes < graph.features.shape[1]:  # nobody is unprotected here, so that no axes are public
+        graph = public_projection(graph, system.axes)
     exact = unit_sums(graph.features, graph.adjacency, everybody, system.max_degree)
     apart = 2 * (system.max_degree + 1)
     sigma = apart * analytic_sigma(system.target_epsilon, system.delta_for(graph.num_nodes))

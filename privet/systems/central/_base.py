@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from privet.data import Graph
+from privet.data import Graph, public_projection
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Bits, SeededBits, SystemBits
 from privet.mechanisms.primitives.noise import Noise
@@ -30,6 +31,7 @@ from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.processes import Process
 from privet.privacy.ledger import LedgerLine
 from privet.release.central import CentralRelease
+from privet.systems.central._public_axes import PublicAxes
 from privet.systems.central._training_view import TrainingView
 from privet.systems.checks import check_choices
 from privet.systems.fitted import Fitted
@@ -66,6 +68,8 @@ class CentralSystem(ABC):
         hidden_channels: The width of hidden layers.
         num_layers: The number of linear layers.
         noise: "gaussian", or "sml" for the noise of HeterPoisson's paper.
+        axes: The number of columns that wider features are reduced to: coordinates on the principal axes of the
+            features of validation and test nodes, which are not protected (default 0: features stay as they are).
         batch_norm: False; statistics of a batch would void the guarantee.
         seed: None draws coins and noise from the operating system; a number (simulation only) repeats bit for bit.
     """
@@ -93,6 +97,7 @@ class CentralSystem(ABC):
     hidden_channels: int = 128
     num_layers: int = 2
     noise: Noise = "gaussian"
+    axes: int = 0
     batch_norm: bool = False
     seed: int | None = None
 
@@ -122,6 +127,7 @@ class CentralSystem(ABC):
             ("learning_rate", 0 < self.learning_rate < math.inf, "a finite number above 0"),
             ("hidden_channels", self.hidden_channels >= 1, "an integer of at least 1"),
             ("num_layers", self.num_layers >= 1, "an integer of at least 1"),
+            ("axes", self.axes >= 0, "an integer of at least 0"),
             ("seed", self.seed is None or self.seed >= 0, "None or an integer of at least 0"),
         ]
         for name, holds, expected in rules:
@@ -145,7 +151,6 @@ class CentralSystem(ABC):
 
     def apply(self, fitted: Fitted, graph: Graph) -> NDArray[np.float32]:
         """Return class probabilities of a released model for all nodes of another graph, which is not protected."""
-        width = fitted.weights["0.weight"].shape[1]
         if graph.features is None:
             raise InvalidData(f"graph given to {type(self).__name__}.apply", "one with features", "one without")
         if graph.split is not None and graph.split.train.any():
@@ -153,15 +158,40 @@ class CentralSystem(ABC):
                 f"{type(self).__name__}.apply is for another graph; this one has training nodes, which are protected. "
                 "Use fitted.predict_proba() for its validation and test nodes."
             )
-        nobody = np.zeros(graph.num_nodes, dtype=np.bool_)
-        nothing = np.full(graph.num_nodes, -1, dtype=np.int64)
-        view = TrainingView(graph, graph.features, nothing, nobody, ~nobody, fitted.probabilities.shape[1])
-        if self.input_width(graph.features.shape[1]) != width:
+        axes = PublicAxes.of_weights(fitted.weights)
+        fits = axes is None or len(axes.directions) == graph.features.shape[1]
+        features = self._reduced(graph, axes) if fits else graph.features
+        if not fits or self.input_width(features.shape[1]) != fitted.weights["0.weight"].shape[1]:
             found = f"{graph.features.shape[1]} features"
             raise InvalidData(f"graph given to {type(self).__name__}.apply", "as wide as the training graph", found)
-        network = self.network(graph.features.shape[1], view.classes)
-        network.load_state_dict({name: torch.from_numpy(value) for name, value in fitted.weights.items()})
+        nobody = np.zeros(graph.num_nodes, dtype=np.bool_)
+        nothing = np.full(graph.num_nodes, -1, dtype=np.int64)
+        view = TrainingView(graph, features, nothing, nobody, ~nobody, fitted.probabilities.shape[1], axes)
+        network = self.network(features.shape[1], view.classes)
+        own = {name: torch.from_numpy(value) for name, value in fitted.weights.items() if name not in PublicAxes.NAMES}
+        network.load_state_dict(own)
         return self.infer(network, view, self.bits())
+
+    def view(self, graph: Graph) -> TrainingView:
+        """Return the holder's side of a graph, its features reduced to ``axes`` columns if there are more."""
+        view = TrainingView.of(graph, type(self).__name__)
+        if not 0 < self.axes < view.features.shape[1]:
+            return view
+        known = view.unprotected_nodes if self.knows_unprotected else view.unprotected_nodes & False
+        axes = PublicAxes.of(view.features[known], self.axes) if known.any() else None
+        return replace(view, features=self._reduced(graph, axes), axes=axes)
+
+    @property
+    def knows_unprotected(self) -> bool:
+        """True where training may read the features of unprotected nodes."""
+        return True
+
+    def _reduced(self, graph: Graph, axes: PublicAxes | None) -> sp.csr_array | NDArray[np.float32]:
+        """Return the features of all nodes on the axes; without such, by public random signs if they are too many."""
+        features = graph.features
+        if features is None or not 0 < self.axes < features.shape[1]:
+            return features
+        return public_projection(graph, self.axes).features if axes is None else axes.coordinates(features)
 
     def rate(self, num_nodes: int) -> float:
         """Return q, the probability of each training node to be in a step."""
@@ -282,7 +312,10 @@ class CentralSystem(ABC):
             probabilities=rows,
             lines=release.lines(),
             settings={name: value for name, value in self.settings().items() if name != "seed"},  # it undoes the noise
-            weights={name: value.detach().numpy().copy() for name, value in network.state_dict().items()},
+            weights={
+                **{name: value.detach().numpy().copy() for name, value in network.state_dict().items()},
+                **({} if view.axes is None else view.axes.weights()),
+            },
         )
 
 

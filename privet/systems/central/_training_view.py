@@ -16,6 +16,7 @@ from privet.mechanisms import GridSum, SeededBits
 from privet.mechanisms.primitives.grid import unit_rows_on_grid
 from privet.models.aggregated import AggregatedRows, FeatureTable
 from privet.models.rows import SparseRows
+from privet.systems.central._public_axes import PublicAxes
 
 __all__ = ["TrainingView", "bounded_listeners", "dense_rows", "standardised", "standardised_dense", "unit_sums"]
 
@@ -34,6 +35,7 @@ class TrainingView:
         members: The training nodes, which are protected.
         unprotected_nodes: The validation and test nodes, to which nothing is promised.
         classes: The number of classes.
+        axes: The public axes that the features are coordinates on; None where they are as given.
     """
 
     graph: Graph
@@ -42,6 +44,7 @@ class TrainingView:
     members: NDArray[np.bool_]
     unprotected_nodes: NDArray[np.bool_]
     classes: int
+    axes: PublicAxes | None = None
 
     @classmethod
     def of(cls, graph: Graph, owner: str) -> TrainingView:

@@ -53,7 +53,7 @@ class GAP(CentralSystem):
 
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Aggregate once with noise, then train on own features beside the aggregate."""
-        view, bits = TrainingView.of(graph, type(self).__name__), self.bits()
+        view, bits = self.view(graph), self.bits()
         noise = self.noise_multiplier_for(view.num_nodes) * self.process(view.num_nodes).sensitivity
         members = np.flatnonzero(view.members)
         place = np.cumsum(view.members) - 1

@@ -10,8 +10,8 @@ Our noise is Gaussian by default, with an accountant that is proven; the paper's
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -19,8 +19,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from torch import nn
 
-from privet.data import Graph
-from privet.errors import InvalidParameter
+from privet.data import Graph, Schema
+from privet.errors import InvalidData, InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler, few_neighbours
 from privet.mechanisms import Bits
 from privet.models.private_training import Batch
@@ -28,6 +28,12 @@ from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.systems.central._base import CentralSystem, predicted
+from privet.systems.central._public_structure import (
+    PublicStructure,
+    Structure,
+    neighbourhoods,
+    structure_width,
+)
 from privet.systems.central._training_view import TrainingView
 from privet.systems.checks import check_choices
 from privet.systems.controls import Control, simulate
@@ -57,6 +63,8 @@ class HeterPoisson(CentralSystem):
         setting: In the "transductive" setting (default) sub-graphs also contain the unprotected neighbours of their
             centre, which need no sampling; in the "inductive" one training does not know them.
         gin_lambda: The extra weight of a centre's own features with "gin" (default 1).
+        structure: Extra columns at no cost: "degrees" for a centre's public degree, "public" for coordinates of its
+            unprotected neighbours in the graph among such nodes too (default "none").
         test_neighbours: The most unprotected neighbours that a prediction aggregates from; None is all of them
             (default 13). It never aggregates from a training node.
     """
@@ -73,11 +81,15 @@ class HeterPoisson(CentralSystem):
     backbone: Backbone = "gin"
     setting: Setting = "transductive"
     gin_lambda: float = 1.0
+    structure: Structure = "none"
     test_neighbours: int | None = 13
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, {"backbone": Backbone, "setting": Setting})
+        check_choices(self, {"backbone": Backbone, "setting": Setting, "structure": Structure})
+        if self.structure == "public" and not self.knows_unprotected:
+            expected = "none or degrees in the inductive setting, in which training does not know unprotected nodes"
+            raise InvalidParameter("structure", type(self).__name__, expected, self.structure)
         finite = self.noise_multiplier == 0 or self.multiplier < math.inf
         if not (self.multiplier >= 0 and finite):
             expected = "at least 0, and finite where noise is added"
@@ -92,8 +104,22 @@ class HeterPoisson(CentralSystem):
 
     @property
     def reads_degrees(self) -> bool:
-        """True where the aggregation reads degrees of the whole graph."""
-        return self.backbone != "gin"
+        """True where the aggregation or an extra column reads degrees of the whole graph."""
+        return self.backbone != "gin" or self.structure != "none"
+
+    @property
+    def knows_unprotected(self) -> bool:
+        """True in the transductive setting."""
+        return self.setting == "transductive"
+
+    def input_width(self, features: int) -> int:
+        """Return the width of an aggregated vector with its extra columns."""
+        return features + structure_width(self.structure)
+
+    @classmethod
+    def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
+        """Presets differ where training does not know unprotected nodes."""
+        return "inductive" if settings.get("setting") == "inductive" else None
 
     def published_noise_multiplier(self, target_epsilon: float, num_nodes: int) -> float:
         """Return the SML noise that the paper would add for this epsilon: to compare with, not to rely on."""
@@ -102,7 +128,7 @@ class HeterPoisson(CentralSystem):
         return process.published_noise_multiplier(target_epsilon, self.delta_for(num_nodes))
 
     def controls(self) -> tuple[Control, ...]:
-        """Compare also with the paper's own noise, as much of it as the paper's claim asks for."""
+        """Compare also with public structure alone and, where it is priced, with the paper's own noise."""
 
         def published(system: HeterPoisson, graph: Graph, seed: int) -> Fitted:
             noise = system.noise_multiplier
@@ -111,27 +137,32 @@ class HeterPoisson(CentralSystem):
             return simulate(replace(system, noise="sml", noise_multiplier=noise, target_epsilon=None), graph, seed)
 
         title = "the paper's SML noise at its claimed epsilon, which does not hold"
-        return (Control("sml", "SML", title, published), *super().controls())
+        sml = (Control("sml", "SML", title, published),) if "sml" in self.process_kind.noises else ()
+        return (*sml, _STRUCTURE_ALONE, *super().controls())
 
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Run Algorithm 1, then the private inference of Section 4.4."""
-        view, bits = TrainingView.of(graph, type(self).__name__), self.bits()
+        view, bits = self.view(graph), self.bits()
         network = self.network(view.features.shape[1], view.classes)
         self.descend(network, self.batches(view, bits), view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))
 
     def batches(self, view: TrainingView, bits: Bits) -> Callable[[], Batch]:
         """Return a source of batches; sub-graphs that neither coins nor centres change are aggregated only once."""
-        sampler, sparse = self.sampler(view), view.stays_sparse()
+        sampler, sparse, public = self.sampler(view), view.stays_sparse(), self.public_structure(view)
         always = sampler.always_the_same()
+
+        def examples(batch: SubgraphBatch) -> SparseRows | NDArray[np.float32]:
+            rows = self.inputs(batch, view, sparse=sparse)
+            return rows if public is None else public.beside(rows, batch)
 
         def drawn() -> Batch:
             batch = sampler.draw(bits)
-            return self.inputs(batch, view, sparse=sparse), view.labels[batch.central]
+            return examples(batch), view.labels[batch.central]
 
         if always is None:
             return drawn
-        rows, members = self.inputs(always, view, sparse=sparse), always.central
+        rows, members = examples(always), always.central
 
         def chosen() -> Batch:
             centres = sampler.centres(bits)
@@ -141,10 +172,15 @@ class HeterPoisson(CentralSystem):
 
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
         """Predict for the unprotected nodes, each of which aggregates from such nodes only (Section 4.4)."""
-        nodes = np.flatnonzero(view.unprotected_nodes)
-        around = few_neighbours(view.among_unprotected(), self.test_neighbours, bits)
-        seen = SubgraphBatch(nodes, *_entries(around, nodes))
-        return predicted(network, self.inputs(seen, view, training=False, sparse=view.stays_sparse()))
+        nodes, among = np.flatnonzero(view.unprotected_nodes), view.among_unprotected()
+        around = few_neighbours(among, self.test_neighbours, bits)
+        rows = self.inputs(neighbourhoods(around, nodes), view, training=False, sparse=view.stays_sparse())
+        public = self.public_structure(view)
+        return predicted(network, rows if public is None else public.beside(rows, neighbourhoods(among, nodes)))
+
+    def public_structure(self, view: TrainingView) -> PublicStructure | None:
+        """Return the source of the extra columns; None without any."""
+        return None if self.structure == "none" else PublicStructure.of(view, self.structure)
 
     def sampler(self, view: TrainingView) -> SubgraphSampler:
         """Return the sampler of Algorithms 2 and 3 over the training nodes."""
@@ -176,8 +212,21 @@ class HeterPoisson(CentralSystem):
         return np.maximum(counts, 1.0)
 
 
-def _entries(adjacency: sp.csr_array, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the entries of some rows: the position of the row among ``nodes``, and the column."""
-    rows = adjacency[nodes]
-    owner = np.repeat(np.arange(len(nodes), dtype=np.int64), np.diff(rows.indptr))
-    return owner, rows.indices.astype(np.int64)
+def _structure_alone(system: HeterPoisson, graph: Graph, seed: int) -> Fitted:
+    """Train on the extra columns alone: training labels under noise, public degrees, and edges to unprotected nodes."""
+    if graph.schema is None:
+        raise InvalidData("graph given to HeterPoisson", "one with a schema", "one without")
+    blank = sp.csr_array((graph.num_nodes, 1), dtype=np.float32)
+    schema = Schema.numeric(1, 0.0, 1.0, classes=graph.schema.classes)
+    return simulate(system, graph.replace(features=blank, schema=schema), seed)
+
+
+_STRUCTURE_ALONE = Control(
+    "structure_alone",
+    "no features",
+    "public structure without features, privately trained",
+    _structure_alone,
+    subject=lambda system: HeterPoisson(
+        **{field.name: getattr(system, field.name) for field in fields(CentralSystem)}, structure="public"
+    ),
+)

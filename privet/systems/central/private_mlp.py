@@ -40,7 +40,7 @@ class PrivateMLP(CentralSystem):
 
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Run Poisson-sampled DP-SGD over the training nodes' rows."""
-        view, bits = TrainingView.of(graph, type(self).__name__), self.bits()
+        view, bits = self.view(graph), self.bits()
         candidates = np.flatnonzero(view.members)
         network = self.network(view.features.shape[1], view.classes)
         rows = self.inputs(candidates, view)

@@ -273,7 +273,7 @@ def test_a_run_an_account_and_a_ledger_say_the_same(kind: type[CentralSystem], g
 
 def test_what_others_are_compared_with_says_so() -> None:
     titled = {name for name, kind in CENTRAL.items() if kind.baseline is not None}
-    assert titled == {"private-mlp", "smoothed-mlp", "gap", "ndp"}
+    assert titled == {"private-mlp", "smoothed-mlp", "gap", "ndp", "progap", "dpar"}
     assert all(SYSTEMS[name].baseline_short for name in titled)
 
 

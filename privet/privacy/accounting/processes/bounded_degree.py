@@ -11,7 +11,7 @@ from privet.privacy.accounting.degrees import kept_weights
 from privet.privacy.accounting.losses import Losses, loss_step, mixed_losses
 from privet.privacy.accounting.processes._base import DEGREES_ARE_PUBLIC, Noise, Process, is_count
 
-__all__ = ["BOUNDED_ADJACENCY", "BOUNDED_FACT", "BoundedDegree"]
+__all__ = ["BOUNDED_ADJACENCY", "BOUNDED_FACT", "BoundedDegree", "listened_losses"]
 
 BOUNDED_FACT = "which edges of the whole graph a bound on degrees keeps"
 BOUNDED_ADJACENCY = (
@@ -54,13 +54,22 @@ class BoundedDegree(Process):
         return max(side.epsilon(delta) for side in self._losses(sigma, delta))
 
     def _losses(self, sigma: float, delta: float) -> tuple[Losses, Losses]:
-        """C revealed: a mixture over C of the losses of N(C or C + 1/2) against N(0)."""
-        from scipy.stats import binom
-
-        counts = np.arange(self.max_degree + 1)
-        laws = [np.append(np.zeros(count), 1.0) for count in counts]
-        mixtures = [kept_weights(self.rate, law) for law in laws]
-        chances = binom.pmf(counts, self.max_degree, self.rate)
         step = loss_step(sigma, self.max_degree + 0.5)
-        forward, backward = mixed_losses(sigma, mixtures, chances, step=step)
+        forward, backward = listened_losses(sigma, self.rate, self.max_degree, step)
         return forward.composed(self.steps), backward.composed(self.steps)
+
+
+def listened_losses(sigma: float, rate: float, listeners: int, step: float) -> tuple[Losses, Losses]:
+    """Return a step's losses in both directions, C revealed: a mixture over C of N(C or C + 1/2) against N(0).
+
+    Args:
+        sigma: The noise's standard deviation, the clip being 1/2.
+        rate: The probability of a training node to be drawn.
+        listeners: The largest number of other examples that a node is in.
+        step: The grid of the losses.
+    """
+    from scipy.stats import binom
+
+    counts = np.arange(listeners + 1)
+    mixtures = [kept_weights(rate, np.append(np.zeros(count), 1.0)) for count in counts]
+    return mixed_losses(sigma, mixtures, binom.pmf(counts, listeners, rate), step=step)
