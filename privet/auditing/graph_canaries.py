@@ -58,7 +58,7 @@ class CanaryGraph:
             raise InvalidData("canaries", "never together in one sub-graph", f"two that node {listener} listens to")
         if together[self.canaries].any():
             listener = int(self.canaries[np.argmax(together[self.canaries])])
-            raise InvalidData("canaries", "no neighbours of one another", f"canary {listener} with another as neighbour")
+            raise InvalidData("canaries", "no neighbours of one another", f"{listener} with another as neighbour")
 
     @cached_property
     def listening(self) -> sp.csr_array:

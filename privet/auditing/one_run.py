@@ -49,7 +49,13 @@ class GuessRule:
         return into + out, correct
 
 
-RULES = (GuessRule(0.5, True), GuessRule(0.1, True), GuessRule(0.02, True), GuessRule(0.02, False), GuessRule(0.005, False))
+RULES = (
+    GuessRule(0.5, True),
+    GuessRule(0.1, True),
+    GuessRule(0.02, True),
+    GuessRule(0.02, False),
+    GuessRule(0.005, False),
+)
 """The rules that an audit tries; each may be wrong with an equal part of the probability of error."""
 
 
@@ -58,18 +64,23 @@ class OneRunBounds:
     """Lower bounds on epsilon, each of which holds with the stated confidence.
 
     Attributes:
-        epsilon_lower: Without assumptions: by the trade-off curve of (epsilon, delta) (arXiv 2410.22235).
+        curve_epsilon_lower: Without assumptions: by the trade-off curve of (epsilon, delta) (arXiv 2410.22235).
         steinke_epsilon_lower: Without assumptions: by the theorem of Steinke and others (arXiv 2305.08846).
         family_epsilon_lower: Assuming the curve of the process with *some* Gaussian noise; None without a family.
         guesses: The number of guesses of the rule that gave the first bound.
         correct: The number of those that were right.
     """
 
-    epsilon_lower: float
+    curve_epsilon_lower: float
     steinke_epsilon_lower: float
     family_epsilon_lower: float | None
     guesses: int
     correct: int
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The larger of the two bounds without assumptions: both are of the same probability."""
+        return max(self.curve_epsilon_lower, self.steinke_epsilon_lower)
 
 
 @dataclass(frozen=True)
@@ -104,8 +115,8 @@ class OneRunAudit:
 
     @property
     def epsilon_lower(self) -> float:
-        """The larger of the two bounds without assumptions; they bound the same probability."""
-        return max(self.bounds.epsilon_lower, self.bounds.steinke_epsilon_lower)
+        """The larger of the two bounds without assumptions."""
+        return self.bounds.epsilon_lower
 
     @property
     def broken(self) -> bool:
@@ -128,8 +139,9 @@ class OneRunAudit:
         own = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in left}
         found = {field.name: getattr(self.bounds, field.name) for field in fields(self.bounds)}
         computed = {name: getattr(self, name) for name in ("epsilon_lower", "sigma", "broken", "closeness")}
-        parameters = {"rate": self.process.rate, "steps": self.process.steps}
-        return {"audit": "one-run", **own, **found, **parameters, "multiplier": self.process.canary_multiplier, **computed}
+        process = self.process
+        parameters = {"rate": process.rate, "steps": process.steps, "multiplier": process.canary_multiplier}
+        return {"audit": "one-run", **own, **found, **parameters, **computed}
 
 
 def audit_in_one_run(
@@ -203,7 +215,7 @@ def bounds_of(
     canaries, error = seen.coins.size, (1 - confidence) / len(rules)
     tallies = [tally for tally in (rule.tally(seen) for rule in rules) if tally[0] > 0]
     if not tallies:
-        raise InvalidParameter("canaries", "an audit in one run", f"enough for the guesses of {len(rules)} rules", canaries)
+        raise InvalidParameter("canaries", "an audit in one run", "enough for some guesses", canaries)
     found = [(largest_refuted_epsilon(canaries, *tally, delta, error), *tally) for tally in tallies]
     steinke = [largest_refuted_epsilon(canaries, *tally, delta, error, by_curve=False) for tally in tallies]
     best, guesses, correct = max(found)

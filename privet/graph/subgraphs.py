@@ -116,7 +116,7 @@ class SubgraphSampler:
         """
         central = poisson_sample(self._candidates, self.rate, bits)
         degrees, listened = self.out_degrees, self.adjacency.indices
-        return self.form(central, lambda entries: self._picks.toss(degrees[listened[entries]], bits))
+        return self.form(central, lambda entries: self._picks.toss(degrees[listened[entries]], bits, entries))
 
     def form(self, central: Ids, picked: Callable[[Ids], Mask]) -> SubgraphBatch:
         """Form the batch around given centres: Algorithm 2 from line 5 on, all that happens to the coins.
@@ -149,7 +149,7 @@ def poisson_sample(nodes: Ids, rate: float, bits: Bits) -> Ids:
         rate: The probability of keeping one.
         bits: The source of the coins.
     """
-    return nodes[Coins.of([Fraction(rate)]).toss(np.zeros(len(nodes), dtype=np.int8), bits)]
+    return nodes[Coins.of([Fraction(rate)]).toss(np.zeros(len(nodes), dtype=np.int8), bits, nodes)]
 
 
 def few_neighbours(adjacency: sp.csr_array, most: int | None, bits: Bits) -> sp.csr_array:

@@ -69,12 +69,14 @@ def test_a_canary_that_stays_out_moves_nothing() -> None:
 
 @pytest.mark.parametrize("noise", ["gaussian", "sml"])
 def test_scores_tell_members_apart_and_average_as_likelihood_ratios(noise: str) -> None:
-    """E[ratio | out] = 1 for a ratio of densities (4.9 standard errors: false alarms 1e-6); SML's scale is estimated."""
+    """E[ratio | out] = 1 for a ratio of densities (4.9 standard errors: false alarms 1e-6)."""
     played = ManyCanaries(process(steps=2), 4.0, noise, canaries=20_000).play(SeededBits(3))
     members, others = played.scores[played.coins], played.scores[~played.coins]
     assert members.mean() > others.mean() + 3 * members.std() / 100
     ratio = np.exp(others)
-    assert abs(ratio.mean() - 1) < 4.9 * ratio.std() / 100 + (0.05 if noise == "sml" else 0.0)
+    assert abs(ratio.mean() - 1) < 4.9 * ratio.std() / 100 + (
+        0.05 if noise == "sml" else 0.0
+    )  # SML's scale is estimated
 
 
 def test_a_game_needs_noise_canaries_and_a_process_that_it_can_play() -> None:

@@ -89,7 +89,7 @@ def _attacked(audit: SystemAudit) -> Table:
 
 def _one_run_rows(table: Table, found: OneRunAudit) -> None:
     bounds = found.bounds
-    table.add_row("lower bound, by the trade-off curve", f"{bounds.epsilon_lower:.4g}")
+    table.add_row("lower bound, by the trade-off curve", f"{bounds.curve_epsilon_lower:.4g}")
     table.add_row("lower bound, by Steinke's theorem", f"{bounds.steinke_epsilon_lower:.4g}")
     _family_row(table, bounds.family_epsilon_lower)
     runs = f"{found.runs:,} run{'s' if found.runs > 1 else ''}"
@@ -113,7 +113,7 @@ def _family_row(table: Table, bound: float | None) -> None:
 def _assumptions(audit: SystemAudit) -> Iterator[str]:
     bounds = audit.to_dict()
     if bounds.get("family_epsilon_lower") is not None:
-        yield "* assumes the trade-off curve of this process with some amount of Gaussian noise; the others assume nothing."
+        yield "* assumes the trade-off curve of this process with some amount of Gaussian noise; others assume nothing."
 
 
 def _short(text: str, most: int = 200) -> str:

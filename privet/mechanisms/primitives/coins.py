@@ -64,14 +64,18 @@ class Coins:
         low = np.array([each % _WORD for each in thresholds], dtype=np.uint64)
         return cls(high, low, certain)
 
-    def toss(self, kinds: NDArray[np.integer[Any]], bits: Bits) -> NDArray[np.bool_]:
+    def toss(
+        self, kinds: NDArray[np.integer[Any]], bits: Bits, names: NDArray[np.integer[Any]] | None = None
+    ) -> NDArray[np.bool_]:
         """Toss one coin of each given kind.
 
         Args:
             kinds: The positions of the coins' chances.
             bits: The source of randomness.
+            names: The thing that each coin is about, for a source that reads names (default: none).
         """
-        words, high = bits.words(len(kinds)), self.high[kinds]
+        words = bits.words(len(kinds)) if names is None else bits.words_for(names)
+        high = self.high[kinds]
         heads = words < high
         undecided = words == high
         if undecided.any():
