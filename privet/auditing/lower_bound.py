@@ -52,8 +52,8 @@ def epsilon_lower_bound(with_target: Array, without: Array, delta: float, confid
     """
     chosen = _chosen_runs(with_target, without)
     first = with_target[:chosen], without[:chosen]
-    event = max(_events(*first), key=lambda each: (_epsilon(*each.rates(*first, _CAUTION), delta), each))
-    return _epsilon(*event.rates(with_target[chosen:], without[chosen:], confidence), delta)
+    event = max(_events(*first), key=lambda each: (_epsilon(each.rates(*first, _CAUTION), delta), each))
+    return _epsilon(event.rates(with_target[chosen:], without[chosen:], confidence), delta)
 
 
 def family_lower_bound(
@@ -75,13 +75,13 @@ def family_lower_bound(
     chosen = _chosen_runs(with_target, without)
     first = with_target[:chosen], without[:chosen]
     rated = [(event, event.rates(*first, _CAUTION)) for event in _events(*first)]
-    noise = family.least_refuted(lambda curve: any(_refutes(*rates, curve) for _, rates in rated), around)
+    noise = family.least_refuted(lambda curve: any(_refutes(rates, curve) for _, rates in rated), around)
     if math.isinf(noise):
         return 0.0
     curve = family.curve(noise)
     event, _ = max(rated, key=lambda each: (curve.least_alarms(each[1][0]) - each[1][1], each[0]))
     rates = event.rates(with_target[chosen:], without[chosen:], confidence)
-    return family.epsilon_lower(lambda curve: _refutes(*rates, curve), around, delta)
+    return family.epsilon_lower(lambda curve: _refutes(rates, curve), around, delta)
 
 
 def _chosen_runs(with_target: Array, without: Array) -> int:
@@ -96,9 +96,11 @@ def _events(with_target: Array, without: Array) -> Iterator[_Event]:
             yield _Event(sign, float(threshold))
 
 
-def _refutes(low: float, high: float, curve: TradeOff) -> bool:
+def _refutes(rates: tuple[float, float], curve: TradeOff) -> bool:
+    low, high = rates
     return curve.least_alarms(low) > high
 
 
-def _epsilon(low: float, high: float, delta: float) -> float:
+def _epsilon(rates: tuple[float, float], delta: float) -> float:
+    low, high = rates
     return max(0.0, math.log((low - delta) / high)) if low > delta else 0.0

@@ -50,8 +50,8 @@ class TradeOff:
     def gaussian(cls, mu: float) -> Self:
         """Return the curve of N(mu, 1) against N(0, 1), of Gaussian differential privacy.
 
-        >>> round(TradeOff.gaussian(1.0).least_alarms(0.5), 4)
-        0.1587
+        >>> round(TradeOff.gaussian(1.0).least_alarms(0.5), 3)
+        0.159
         """
         if not 0 < mu < math.inf:
             raise InvalidParameter("mu", "TradeOff.gaussian", "a finite number above 0", mu)
