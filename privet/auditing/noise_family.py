@@ -21,8 +21,8 @@ from privet.privacy.accounting.units import paper_sigma
 __all__ = ["NoiseFamily"]
 
 _MOST = 16.0  # times the noise of the run: a family member so private is not told from perfect privacy
-_LEAST = 0.25
-_CLOSE = 0.001  # relative precision of the noise
+_LEAST = 0.25  # times that noise: nobody claims to have added so much more than was added
+_CLOSE = 0.002  # relative precision of the noise
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,6 @@ class NoiseFamily:
         low, high = _LEAST * around, _MOST * around
         if not refuted(self.curve(high)):
             return math.inf
-        if refuted(self.curve(low)):
-            return low
         middle = 1.2 * around  # most audits end near here
         while high > low * (1 + _CLOSE):
             low, high = (low, middle) if refuted(self.curve(middle)) else (middle, high)
