@@ -4,25 +4,46 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
 from privet.errors import InvalidParameter
-from privet.mechanisms.core.base import Distribution, Mechanism
+from privet.mechanisms.core.base import Distribution
 from privet.mechanisms.primitives.odds import exp_enclosure
 from privet.privacy import Guarantee
 
-__all__ = ["Enumeration", "audit"]
+__all__ = ["Enumeration", "Listed", "audit"]
 
 MAX_REPORTS = 1_000_000
 MAX_COMPARISONS = 2_000_000
 _MAX_CLAIM = 1000
+
+
+class Listed(Protocol):
+    """Anything whose reports can be listed: a mechanism, or several answers of one person together."""
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+
+    @property
+    def num_reports(self) -> int:
+        """The number of different reports."""
+
+    def guarantee(self) -> Guarantee:
+        """Return what it promises."""
+
+    def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
+        """Yield ordered pairs of adjacent values."""
+
+    def exact_distribution(self, value: Any) -> Distribution:
+        """Return each possible report with bounds of its probability."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +66,7 @@ class Enumeration:
 
 
 def audit(
-    mechanism: Mechanism,
+    mechanism: Listed,
     claim: Guarantee | None = None,
     pairs: Iterable[tuple[Any, Any]] | None = None,
 ) -> Enumeration:
@@ -99,9 +120,8 @@ def audit(
     )
 
 
-def _distribution(mechanism: Mechanism, value: Any, cache: dict[str, Distribution]) -> Distribution:
-    dense = np.asarray(value.toarray() if sp.issparse(value) else value)
-    key = f"{dense.shape} {dense.dtype} {dense.tobytes().hex()}"  # exact: two values never share a distribution
+def _distribution(mechanism: Listed, value: Any, cache: dict[str, Distribution]) -> Distribution:
+    key = _key(value)
     if key not in cache:
         distribution = mechanism.exact_distribution(value)
         lower, upper = (sum(bounds[i] for bounds in distribution.values()) for i in (0, 1))
@@ -109,6 +129,14 @@ def _distribution(mechanism: Mechanism, value: Any, cache: dict[str, Distributio
             raise ArithmeticError(f"The probabilities of {mechanism.name} must sum to 1. Got {float(upper)} instead.")
         cache[key] = distribution
     return cache[key]
+
+
+def _key(value: Any) -> str:
+    """The value as a text, exactly: two values never share a distribution."""
+    if isinstance(value, tuple):
+        return " | ".join(_key(part) for part in value)
+    dense = np.asarray(value.toarray() if sp.issparse(value) else value)
+    return f"{dense.shape} {dense.dtype} {dense.tobytes().hex()}"
 
 
 def _log(ratio: Fraction | None) -> float:

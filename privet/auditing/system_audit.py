@@ -1,4 +1,4 @@
-"""Audits of systems: the canary game for a central one, exact enumeration of every question for a local one."""
+"""Audits of systems: canaries for a central one, exact enumeration of every question for a local one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 from privet.auditing.canary import PAPER_RUN, CanaryAudit, audit_process
 from privet.auditing.local_audit import LocalAudit, audit_local
+from privet.auditing.one_run import OneRunAudit, audit_in_one_run
 from privet.auditing.parameters import check_known
+from privet.auditing.sequential import SequentialAudit, audit_sequentially
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.processes import Process
 from privet.systems import SYSTEMS, CentralSystem, LocalSystem
@@ -16,6 +18,7 @@ from privet.systems import SYSTEMS, CentralSystem, LocalSystem
 __all__ = ["SystemAudit", "audit_system", "auditable_systems"]
 
 _GAME = ("noise_multiplier", "noise", "delta", "runs", "seed")
+_MANY = ("canaries", "one_run", "sequential")
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class SystemAudit:
     """
 
     system: str
-    found: CanaryAudit
+    found: CanaryAudit | OneRunAudit | SequentialAudit
 
     @property
     def broken(self) -> bool:
@@ -43,22 +46,32 @@ class SystemAudit:
 def audit_system(
     kind: type[LocalSystem | CentralSystem], claim: str = "own", **parameters: Any
 ) -> SystemAudit | LocalAudit:
-    """Play the canary game against a central system many times, or list all reports of a local one.
+    """Play the canary game against a central system, or list all reports of a local one.
 
     Args:
         kind: The system's class; a central one's sampling process must have a canary game.
         claim: The claim about the questions of a local system, see :func:`~privet.auditing.local_audit.audit_local`.
         **parameters: Budgets of a local system; for a central one parameters of the process (default: those of the
-            paper's Facebook run) and of :func:`~privet.auditing.canary.audit_process`, by name.
+            paper's Facebook run) and of :func:`~privet.auditing.canary.audit_process`, by name. With ``one_run`` they
+            are those of :func:`~privet.auditing.one_run.audit_in_one_run`, and with ``sequential`` those of
+            :func:`~privet.auditing.sequential.audit_sequentially`; both take ``canaries``.
     """
     if issubclass(kind, LocalSystem):
         return audit_local(kind, claim, **parameters)
     if kind.name not in auditable_systems():
         raise InvalidParameter("name", "audit_system", f"one of {', '.join(auditable_systems())}", kind.name)
     own = [field.name for field in fields(kind.process_kind)]
-    check_known(kind.name, parameters, [*_GAME, *own])
+    check_known(kind.name, parameters, [*_GAME, *_MANY, *own])
     process = _process(kind, {name: value for name, value in parameters.items() if name in own})
-    return SystemAudit(kind.name, audit_process(process, **{n: v for n, v in parameters.items() if n in _GAME}))
+    game = {name: value for name, value in parameters.items() if name in _GAME}
+    many = {name: value for name, value in parameters.items() if name == "canaries"}
+    if parameters.get("sequential"):
+        return SystemAudit(kind.name, audit_sequentially(process, **game, **many))
+    if parameters.get("one_run"):
+        return SystemAudit(kind.name, audit_in_one_run(process, **game, **many))
+    if many:
+        raise InvalidParameter("canaries", "audit_system", "given with one_run or sequential only", many["canaries"])
+    return SystemAudit(kind.name, audit_process(process, **game))
 
 
 def auditable_systems() -> list[str]:

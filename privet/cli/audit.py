@@ -14,7 +14,14 @@ OPTIONS: dict[str, tuple[Any, str]] = {
     **MECHANISM_OPTIONS,
     **{key: option for key, option in PROCESS_OPTIONS.items() if key != "max_degree"},
     **BUDGET_OPTIONS,
-    "runs": (int, "Training runs to play in each world (default 100000; 15000 with SML noise)."),
+    "one_run": (bool, "Many canaries in one run (central systems; default: one canary, in many runs)."),
+    "sequential": (bool, "Runs with many canaries, until the claim is refuted or --runs is reached (default: no)."),
+    "canaries": (int, "Canaries in each run (default 100000 with --one-run, 4000 with --sequential or SML noise)."),
+    "runs": (
+        int,
+        "Training runs: in each world (default 100000; SML noise: 15000), with --one-run in all (default 1; SML noise: "
+        "60), with --sequential at most (default 200).",
+    ),
     "seed": (int, "Seed of the game (default 0)."),
 }
 
@@ -24,6 +31,7 @@ OPTIONS: dict[str, tuple[Any, str]] = {
         "privet audit multi-bit --epsilon 2.5 --dimension 3",
         "privet audit sampled-response --claim published",
         "privet audit inquiry --epsilon-features 2 --epsilon-edges 1",
+        "privet audit heterpoisson --noise sml --sequential",
     )
 )
 @with_options(OPTIONS)
@@ -39,7 +47,7 @@ def audit(
     """Try to break a guarantee. Exit code 1 if it is broken.
 
     A mechanism's reports are all listed, in exact arithmetic, and so are those of every question of a local system. A
-    central system is attacked with canaries, many times.
+    central system is attacked with canaries: one in many runs, many in one run, or until it is sure.
     """
     from privet.auditing.claims import audit_claim
     from privet.auditing.parameters import mechanism_from, system_kind

@@ -118,7 +118,7 @@ class SubgraphSampler:
         degrees, listened = self.out_degrees, self.adjacency.indices
         if self._certain:
             return self.form(central, self._all_or_none)
-        return self.form(central, lambda entries: self._picks.toss(degrees[listened[entries]], bits))
+        return self.form(central, lambda entries: self._picks.toss(degrees[listened[entries]], bits, entries))
 
     def centres(self, bits: Bits) -> Ids:
         """Draw the centres alone."""
@@ -169,7 +169,7 @@ def poisson_sample(nodes: Ids, rate: float, bits: Bits) -> Ids:
         rate: The probability of keeping one.
         bits: The source of the coins.
     """
-    return nodes[Coins.of([Fraction(rate)]).toss(np.zeros(len(nodes), dtype=np.int8), bits)]
+    return nodes[Coins.of([Fraction(rate)]).toss(np.zeros(len(nodes), dtype=np.int8), bits, nodes)]
 
 
 def few_neighbours(adjacency: sp.csr_array, most: int | None, bits: Bits) -> sp.csr_array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -12,6 +13,8 @@ from privet.auditing.claims import ClaimAudit
 
 if TYPE_CHECKING:
     from privet.auditing.local_audit import LocalAudit
+    from privet.auditing.one_run import OneRunAudit
+    from privet.auditing.sequential import SequentialAudit
     from privet.auditing.system_audit import SystemAudit
 
 __all__ = ["print_audit"]
@@ -32,6 +35,8 @@ def print_audit(audit: ClaimAudit | LocalAudit | SystemAudit) -> None:
             print_audit(each)
         return
     console.print(_attacked(audit))
+    for line in _assumptions(audit):
+        console.print(line)
     if audit.broken:
         console.print("[bold red]The claim is broken:[/] an attack needs a larger epsilon than it allows.")
     else:
@@ -57,18 +62,58 @@ def _enumerated(audit: ClaimAudit) -> Table:
 
 
 def _attacked(audit: SystemAudit) -> Table:
+    from privet.auditing.one_run import OneRunAudit
+    from privet.auditing.sequential import SequentialAudit
+
     found = audit.found
     table = Table(title=f"{audit.system}: white-box audit", show_header=False, title_justify="left")
     table.add_row("claimed epsilon", f"{found.claim:.4g} at delta {found.delta:.2g}")
     table.add_row("claimed by", found.claimed_by)
-    table.add_row("lower bound, whole vector", f"{found.epsilon_lower:.4g}")
-    table.add_row("lower bound, the paper's projection", f"{found.projection_epsilon_lower:.4g}")
-    table.add_row("confidence", f"{found.confidence:.0%} (Clopper-Pearson), {found.runs:,} runs in each world")
+    match found:
+        case OneRunAudit():
+            _one_run_rows(table, found)
+        case SequentialAudit():
+            _sequential_rows(table, found)
+        case _:
+            table.add_row("lower bound, whole vector", f"{found.epsilon_lower:.4g}")
+            table.add_row("lower bound, the paper's projection", f"{found.projection_epsilon_lower:.4g}")
+            _family_row(table, found.family_epsilon_lower)
+            table.add_row("confidence", f"{found.confidence:.0%} (Clopper-Pearson), {found.runs:,} runs in each world")
     process = f"q {found.process.rate:.3g}, M {found.process.canary_multiplier:g}, T {found.process.steps}"
     table.add_row("process", f"{found.noise} noise, sigma {found.sigma:.4g}, {process}")
-    allowed = f"{found.advantage:.3f} of at most {found.largest_advantage:.3f} that the claim allows"
-    table.add_row("advantage of a membership attack", allowed)
+    if not isinstance(found, OneRunAudit | SequentialAudit):
+        allowed = f"{found.advantage:.3f} of at most {found.largest_advantage:.3f} that the claim allows"
+        table.add_row("advantage of a membership attack", allowed)
     return table
+
+
+def _one_run_rows(table: Table, found: OneRunAudit) -> None:
+    bounds = found.bounds
+    table.add_row("lower bound, by the trade-off curve", f"{bounds.curve_epsilon_lower:.4g}")
+    table.add_row("lower bound, by Steinke's theorem", f"{bounds.steinke_epsilon_lower:.4g}")
+    _family_row(table, bounds.family_epsilon_lower)
+    runs = f"{found.runs:,} run{'s' if found.runs > 1 else ''}"
+    table.add_row("confidence", f"{found.confidence:.0%}, {runs} with {found.canaries:,} canaries")
+    table.add_row("best guesses", f"{bounds.correct:,} of {bounds.guesses:,} right")
+
+
+def _sequential_rows(table: Table, found: SequentialAudit) -> None:
+    table.add_row("lower bound, at the time of stopping", f"{found.epsilon_lower:.4g}")
+    table.add_row("runs", f"{found.runs:,} of at most {found.most_runs:,}, with {found.canaries:,} canaries each")
+    fortune = f"e^{found.log_fortune:.1f}, of e^{-math.log(found.error):.1f} that refute the claim"
+    table.add_row("fortune of bets against the claim", fortune)
+    table.add_row("confidence", f"{1 - found.error:.0%} at whatever run one stops")
+
+
+def _family_row(table: Table, bound: float | None) -> None:
+    if bound is not None:
+        table.add_row("lower bound, curve of this shape *", f"{bound:.4g}")
+
+
+def _assumptions(audit: SystemAudit) -> Iterator[str]:
+    bounds = audit.to_dict()
+    if bounds.get("family_epsilon_lower") is not None:
+        yield "* assumes the trade-off curve of this process with some amount of Gaussian noise; others assume nothing."
 
 
 def _short(text: str, most: int = 200) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,14 @@ class Bits(ABC):
     @abstractmethod
     def words(self, count: int) -> NDArray[np.uint64]:
         """``count`` independent uniform words of 64 bits."""
+
+    def words_for(self, names: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+        """One independent uniform word for each named thing, such as a node's coin.
+
+        The names are of no use to a source of randomness. Only a replay, which must give a node the same coin in two
+        worlds, reads them (:mod:`privet.auditing.replay`).
+        """
+        return self.words(len(names))
 
     def below(self, bound: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.int64]:
         """Uniform integers in [0, bound), exactly: words below 2^64 mod bound are drawn again.

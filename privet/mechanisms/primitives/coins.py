@@ -71,13 +71,19 @@ class Coins:
         return np.where(self.certain, np.uint64(2**32 - 1), self.high >> np.uint64(32)).astype(np.uint32)
 
     def toss(
-        self, kinds: NDArray[np.integer[Any]], bits: Bits, *, begun: NDArray[np.uint32] | None = None
+        self,
+        kinds: NDArray[np.integer[Any]],
+        bits: Bits,
+        names: NDArray[np.integer[Any]] | None = None,
+        *,
+        begun: NDArray[np.uint32] | None = None,
     ) -> NDArray[np.bool_]:
         """Toss one coin of each given kind.
 
         Args:
             kinds: The positions of the coins' chances.
             bits: The source of randomness.
+            names: The thing that each coin is about, for a source that reads names (default: none).
             begun: The first 32 bits of each coin, if they were drawn before (default None).
         """
         if begun is not None:
@@ -88,7 +94,7 @@ class Coins:
             words = (begun[undecided].astype(np.uint64) << np.uint64(32)) | more
             heads[undecided] = self._compare(words, kinds[undecided], bits)
             return np.asarray(heads)
-        return self._compare(bits.words(len(kinds)), kinds, bits)
+        return self._compare(bits.words(len(kinds)) if names is None else bits.words_for(names), kinds, bits)
 
     def _compare(self, words: NDArray[np.uint64], kinds: NDArray[np.integer[Any]], bits: Bits) -> NDArray[np.bool_]:
         """Decide by the first 64 bits, and by others where they are equal to the chance's."""

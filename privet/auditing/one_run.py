@@ -1,0 +1,227 @@
+"""The audit in one run: many canaries at once, guesses about the surest of them, and what so many right ones refute.
+
+Several runs may be pooled: they are one mechanism whose canaries are those of all runs. Rare failures need that, such
+as the one of SML noise, whose scale is drawn anew in each step and betrays every canary at once when it is small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from privet.auditing.canary import PAPER_NOISE_MULTIPLIER, PAPER_RUN, claimed
+from privet.auditing.graph_canaries import CanaryGraph, ManyCanaries, Sightings
+from privet.auditing.guesses import is_rarer_than, largest_refuted_epsilon
+from privet.auditing.noise_family import NoiseFamily
+from privet.auditing.trade_off import TradeOff
+from privet.errors import InvalidParameter
+from privet.mechanisms import SeededBits
+from privet.mechanisms.primitives.noise import Noise
+from privet.privacy.accounting.delta import default_delta
+from privet.privacy.accounting.processes import Process
+from privet.privacy.accounting.units import paper_sigma
+
+__all__ = ["RULES", "GuessRule", "OneRunAudit", "OneRunBounds", "audit_in_one_run", "bounds_of"]
+
+
+@dataclass(frozen=True)
+class GuessRule:
+    """The canaries that are guessed: a share of them, those with the most telling scores.
+
+    Attributes:
+        share: The share of canaries that are guessed.
+        both: True to guess half of them out, those with the smallest scores; else all of them are guessed in.
+    """
+
+    share: float
+    both: bool
+
+    def tally(self, seen: Sightings) -> tuple[int, int]:
+        """Return the number of guesses and of correct ones."""
+        order = np.argsort(seen.scores, kind="stable")
+        out = int(self.share * order.size) // 2 if self.both else 0
+        into = out if self.both else int(self.share * order.size)
+        correct = int(seen.coins[order[order.size - into :]].sum()) + int((~seen.coins[order[:out]]).sum())
+        return into + out, correct
+
+
+RULES = (
+    GuessRule(0.5, True),
+    GuessRule(0.1, True),
+    GuessRule(0.02, True),
+    GuessRule(0.02, False),
+    GuessRule(0.005, False),
+)
+"""The rules that an audit tries; each may be wrong with an equal part of the probability of error."""
+
+
+@dataclass(frozen=True)
+class OneRunBounds:
+    """Lower bounds on epsilon, each of which holds with the stated confidence.
+
+    Attributes:
+        curve_epsilon_lower: Without assumptions: by the trade-off curve of (epsilon, delta) (arXiv 2410.22235).
+        steinke_epsilon_lower: Without assumptions: by the theorem of Steinke and others (arXiv 2305.08846).
+        family_epsilon_lower: Assuming the curve of the process with *some* Gaussian noise; None without a family.
+        guesses: The number of guesses of the rule that gave the first bound.
+        correct: The number of those that were right.
+    """
+
+    curve_epsilon_lower: float
+    steinke_epsilon_lower: float
+    family_epsilon_lower: float | None
+    guesses: int
+    correct: int
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The larger of the two bounds without assumptions: both are of the same probability."""
+        return max(self.curve_epsilon_lower, self.steinke_epsilon_lower)
+
+
+@dataclass(frozen=True)
+class OneRunAudit:
+    """A claim, and what the guesses about many canaries show to be necessary.
+
+    Attributes:
+        process: The sampling process under attack.
+        noise: The kind of noise.
+        noise_multiplier: The noise's standard deviation over the clipping norm.
+        claim: The accountant's epsilon, and for SML noise the paper's if there is one.
+        claimed_by: "the accountant" or the process's sentence about the paper's claim.
+        delta: The delta of the claim.
+        bounds: The lower bounds.
+        confidence: The probability with which each bound holds.
+        runs: The training runs that were played.
+        canaries: The canaries in each run.
+        dimension: The dimension of the gradients in the game.
+    """
+
+    process: Process
+    noise: str
+    noise_multiplier: float
+    claim: float
+    claimed_by: str
+    delta: float
+    bounds: OneRunBounds
+    confidence: float
+    runs: int
+    canaries: int
+    dimension: int
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The larger of the two bounds without assumptions."""
+        return self.bounds.epsilon_lower
+
+    @property
+    def broken(self) -> bool:
+        """True if the claim is refuted."""
+        return self.epsilon_lower > self.claim
+
+    @property
+    def closeness(self) -> float:
+        """The part of the claim that the attack reaches without assumptions."""
+        return self.epsilon_lower / self.claim if self.claim else math.inf
+
+    @property
+    def sigma(self) -> float:
+        """The noise in the units of HeterPoisson's paper."""
+        return paper_sigma(self.noise_multiplier)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        left = ("process", "bounds")
+        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in left}
+        found = {field.name: getattr(self.bounds, field.name) for field in fields(self.bounds)}
+        computed = {name: getattr(self, name) for name in ("epsilon_lower", "sigma", "broken", "closeness")}
+        process = self.process
+        parameters = {"rate": process.rate, "steps": process.steps, "multiplier": process.canary_multiplier}
+        return {"audit": "one-run", **own, **found, **parameters, **computed}
+
+
+def audit_in_one_run(
+    process: Process = PAPER_RUN,
+    noise_multiplier: float | None = None,
+    noise: Noise = "gaussian",
+    *,
+    delta: float | None = None,
+    runs: int | None = None,
+    canaries: int | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> OneRunAudit:
+    """Try to break what is claimed of a training run, with many canaries in one run or in a few.
+
+    Args:
+        process: The sampling process (default: the paper's Facebook run).
+        noise_multiplier: The noise's standard deviation over the clipping norm (default: that run's at epsilon 2).
+        noise: "gaussian" (default), whose claim is the accountant's, or "sml", whose claim is the paper's.
+        delta: The delta of the claim (default N^-1.1).
+        runs: The training runs (default 1, and 60 with SML noise).
+        canaries: The canaries in each run (default 100,000, and 4,000 with SML noise).
+        confidence: The probability with which a lower bound holds (default 0.95).
+        seed: The seed of the game (default 0).
+    """
+    noise_multiplier = PAPER_NOISE_MULTIPLIER if noise_multiplier is None else noise_multiplier
+    usual_runs, usual_canaries = (60, 4_000) if noise == "sml" else (1, 100_000)
+    runs = usual_runs if runs is None else runs
+    if runs < 1:
+        raise InvalidParameter("runs", "audit_in_one_run", "at least 1", runs)
+    delta = default_delta(process.num_nodes, "audit_in_one_run") if delta is None else delta
+    game = ManyCanaries(process, noise_multiplier, noise, usual_canaries if canaries is None else canaries)
+    claim, claimed_by = claimed(process, noise_multiplier, noise, delta)
+    graph, bits = CanaryGraph.planted(game.canaries, game.out_degree), SeededBits(seed)
+    seen = Sightings.pooled([game.play(bits, graph) for _ in range(runs)])
+    family = NoiseFamily(process, game.out_degree) if noise == "gaussian" else None
+    return OneRunAudit(
+        process=process,
+        noise=noise,
+        noise_multiplier=noise_multiplier,
+        claim=claim,
+        claimed_by=claimed_by,
+        delta=delta,
+        bounds=bounds_of(seen, delta, confidence, family=family, around=noise_multiplier),
+        confidence=confidence,
+        runs=runs,
+        canaries=game.canaries,
+        dimension=game.dimension,
+    )
+
+
+def bounds_of(
+    seen: Sightings,
+    delta: float,
+    confidence: float = 0.95,
+    *,
+    rules: Sequence[GuessRule] = RULES,
+    family: NoiseFamily | None = None,
+    around: float = 1.0,
+) -> OneRunBounds:
+    """Return the lower bounds that the sightings of independent coins give, whatever mechanism they are of.
+
+    Args:
+        seen: The coins and the scores.
+        delta: The delta of the claim.
+        confidence: The probability with which each bound holds (default 0.95).
+        rules: The rules of guessing, chosen before the run; they share the probability of error.
+        family: Curves of which one is assumed to be true (default: none).
+        around: A noise multiplier near which to look in the family.
+    """
+    canaries, error = seen.coins.size, (1 - confidence) / len(rules)
+    tallies = [tally for tally in (rule.tally(seen) for rule in rules) if tally[0] > 0]
+    if not tallies:
+        raise InvalidParameter("canaries", "an audit in one run", "enough for some guesses", canaries)
+    found = [(largest_refuted_epsilon(canaries, *tally, delta, error), *tally) for tally in tallies]
+    steinke = [largest_refuted_epsilon(canaries, *tally, delta, error, by_curve=False) for tally in tallies]
+    best, guesses, correct = max(found)
+
+    def refuted(curve: TradeOff) -> bool:
+        return any(is_rarer_than(error, canaries, *tally, curve) for tally in tallies)
+
+    assumed = None if family is None else family.epsilon_lower(refuted, around, delta)
+    return OneRunBounds(best, max(steinke), assumed, guesses, correct)
