@@ -67,7 +67,8 @@ class PrivateTrainer:
         test_neighbours: The most unprotected neighbours that a prediction uses; None is all of them (default 13).
         loss: "cross_entropy" (default) for classes, "mse" for numbers.
         targets: With "mse", a number for each node, NaN where there is none.
-        at_once: The most sub-graphs in one pass (default: as many as have 1,024 nodes); 1 computes each alone.
+        at_once: The most sub-graphs in one pass (default ``batch_size``, or as many as have 1,024 nodes); 1 computes
+            each alone.
         seed: None draws coins and noise from the operating system; a number (simulation only) repeats bit for bit.
     """
 
@@ -218,7 +219,8 @@ class PrivateTrainer:
         assert self.graph.features is not None
         self.module.train()
         with seeded(self.system.seed):  # for lazy layers
-            return SubgraphGradients(self.module, self.graph.features.shape[1], self.task, at_once)
+            most = self.system.batch_size if at_once is None else at_once
+            return SubgraphGradients(self.module, self.graph.features.shape[1], self.task, most)
 
     def _view(self) -> TrainingView:
         """Return the training nodes and the unprotected ones."""
