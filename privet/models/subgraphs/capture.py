@@ -20,7 +20,7 @@ from torch.nn.functional import pad
 
 from privet.models.subgraphs.dropout import KeyedDropout, KindsOfRows
 
-__all__ = ["Capture", "OuterUse", "Unserved"]
+__all__ = ["Capture", "OuterUse", "Unserved", "wide_linear"]
 
 _ROWWISE: dict[Any, Any] = {
     **dict.fromkeys([torch.add, Tensor.add, Tensor.__add__, Tensor.__radd__, Tensor.__iadd__], torch.add),
@@ -103,7 +103,7 @@ class Capture(KeyedDropout):
             raise Unserved("a product of more than two dimensions")
         number, matrix = self.values[id(weight)]
         place, added = (None, None) if bias is None else self.values[id(bias)]
-        output = _wide_linear(rows, matrix.t() if transposed else matrix, added)
+        output = wide_linear(rows, matrix.t() if transposed else matrix, added)
         output = output if output.requires_grad else output.requires_grad_()
         self.outer.append(OuterUse(number, place, transposed, rows.detach(), output))
         return output
@@ -135,10 +135,18 @@ class Capture(KeyedDropout):
         return scaled
 
 
-def _wide_linear(rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return the product, computed with a multiple of 16 columns: with fewer, bits depend on the place of a row."""
+def wide_linear(rows: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return a linear layer's output, computed with a multiple of 16 columns.
+
+    With fewer columns the kernels of common libraries add up in another order at other places of a matrix.
+
+    Args:
+        rows: The inputs.
+        weight: The matrix.
+        bias: The vector that is added, or None.
+    """
     out, into = -weight.shape[0] % 16, -weight.shape[1] % 16 if rows.requires_grad else 0
     wide = functional.linear(
         pad(rows, (0, into)), pad(weight, (0, into, 0, out)), None if bias is None else pad(bias, (0, out))
     )
-    return wide[:, : weight.shape[0]]
+    return wide[..., : weight.shape[0]]

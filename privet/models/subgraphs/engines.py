@@ -8,8 +8,9 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
+from torch.nn import functional
 
-from privet.models.subgraphs.capture import Capture, OuterUse, Unserved
+from privet.models.subgraphs.capture import Capture, OuterUse, Unserved, wide_linear
 from privet.models.subgraphs.chunks import Chunk
 from privet.models.subgraphs.dropout import KeyedDropout
 from privet.models.subgraphs.rounding import Direct, Outer
@@ -115,6 +116,15 @@ class ClosedForm(Engine):
         return Outer(self.starts[use.weight], bias, use.transposed, inputs, slopes)
 
 
+class _WideLinear(KeyedDropout):
+    """Compute linear layers with a multiple of 16 columns, too."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is functional.linear:
+            return wide_linear(*args, **(kwargs or {}))
+        return super().__torch_function__(func, types, args, kwargs)
+
+
 class Whole(Engine):
     """The gradient of each lane written out, by ``vmap(grad)`` of torch.func; a single lane by plain autograd."""
 
@@ -127,7 +137,7 @@ class Whole(Engine):
         kinds = chunk.kinds_of_one_lane()
 
         def loss(values: list[Tensor], x: Tensor, target: Tensor, key: Tensor) -> Tensor:
-            with KeyedDropout(kinds, key[None]):
+            with _WideLinear(kinds, key[None]):
                 outputs = functional_call(self.module, dict(zip(self.named, values, strict=True)), (x, star))
             return self.head.losses(outputs[:1], target[None])[0]
 

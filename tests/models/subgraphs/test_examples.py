@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from subgraph_modules import COLUMNS, MODULES, Classes, Own
+from subgraph_modules import COLUMNS, MODULES, Classes, Own, Unusual
 from torch import Tensor, nn
 
 from privet.graph.subgraphs import SubgraphBatch
@@ -126,6 +126,13 @@ def test_lanes_whose_numbers_differ_by_place_are_not_taken() -> None:
     assert fine.lanes(1) > 128
     assert fine.lanes(4) > 32
     assert (sloppy.lanes(1), sloppy.lanes(4)) == (128, 32)
+
+
+def test_gradients_that_are_written_out_have_lanes_too() -> None:
+    torch.manual_seed(0)
+    examples = SubgraphGradients(Unusual(), COLUMNS, Classes(), at_once=32)
+    assert not examples.is_closed_form
+    assert min(examples.lanes(slots) for slots in (1, 2, 5)) >= 4
 
 
 def test_a_module_without_parameters_is_refused() -> None:
