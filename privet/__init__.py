@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from privet.systems.central.private_mlp import PrivateMLP as PrivateMLP
     from privet.systems.central.progap import ProGAP as ProGAP
     from privet.systems.central.smoothed_mlp import SmoothedMLP as SmoothedMLP
+    from privet.systems.central.trainer import PrivateTrainer as PrivateTrainer
     from privet.systems.local.inquiry import Inquiry as Inquiry
     from privet.systems.local.lpgnn import LPGNN as LPGNN
     from privet.systems.local.privge import PrivGE as PrivGE
@@ -53,6 +54,7 @@ _HOME = {
     "NDP": "privet.systems.central.ndp",
     "PrivGE": "privet.systems.local.privge",
     "PrivateMLP": "privet.systems.central.private_mlp",
+    "PrivateTrainer": "privet.systems.central.trainer",
     "ProGAP": "privet.systems.central.progap",
     "RGNN": "privet.systems.local.rgnn",
     "Result": "privet.evaluation.results",

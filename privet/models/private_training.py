@@ -13,12 +13,13 @@ from torch import Tensor, nn
 
 from privet.errors import InvalidParameter
 from privet.mechanisms import Bits
+from privet.mechanisms.primitives.grid import GridSum
 from privet.mechanisms.primitives.noise import Noise
 from privet.models.clipping import clipped_gradient, stable_block, summed_gradient
 from privet.models.rows import Rows, SparseRows
 from privet.privacy.accounting.program import MOST_DRAWS
 
-__all__ = ["Batch", "Optimizer", "PrivateSteps", "train_privately"]
+__all__ = ["Batch", "Optimizer", "PrivateSteps", "descend", "train_privately"]
 
 Optimizer: TypeAlias = Literal["adam", "sgd"]
 Batch: TypeAlias = tuple[NDArray[np.float32] | SparseRows, NDArray[np.int64]]
@@ -61,31 +62,57 @@ def train_privately(
         bits: The source of the noise.
         progress: Show a bar on a terminal (default False).
     """
-    parameters = list(network.parameters())
+    block = None
+
+    def gradient_sum() -> GridSum | NDArray[np.float64]:
+        nonlocal block
+        drawn, labels = batch()
+        x: Rows = drawn if isinstance(drawn, SparseRows) else torch.from_numpy(drawn)
+        block = stable_block(network, x) if block is None else block
+        if not how.sigma:
+            return summed_gradient(network, x, torch.from_numpy(labels), how.max_grad_norm)
+        return clipped_gradient(network, x, torch.from_numpy(labels), how.max_grad_norm, block=block)
+
+    descend(list(network.parameters()), gradient_sum, how, bits, progress=progress)
+
+
+def descend(
+    parameters: list[nn.Parameter],
+    gradient_sum: Callable[[], GridSum | NDArray[np.float64]],
+    how: PrivateSteps,
+    bits: Bits,
+    *,
+    progress: bool = False,
+) -> None:
+    """Train parameters in place, whatever the examples are.
+
+    Args:
+        parameters: The parameters, in the order of the sums.
+        gradient_sum: Draws examples and returns the sum of their clipped gradients on the integer grid; without noise
+            it may also be in doubles.
+        how: The settings.
+        bits: The source of the noise.
+        progress: Show a bar on a terminal (default False).
+    """
     draws = how.steps * sum(parameter.numel() for parameter in parameters)
     if how.sigma and draws > MOST_DRAWS:
         expected = f"few enough for at most 2^32 noise values, which are accounted for; this network has {draws} in all"
         raise InvalidParameter("steps", "train_privately", expected, how.steps)
     make = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[how.optimizer]
     optimizer = make(parameters, lr=how.learning_rate)
-    block = None
     for _ in _counted(how.steps, progress):
-        drawn, labels = batch()
-        x: Rows = drawn if isinstance(drawn, SparseRows) else torch.from_numpy(drawn)
-        block = stable_block(network, x) if block is None else block
-        released = _released(network, x, torch.from_numpy(labels), how, bits, block) / how.expected_size
+        released = _released(gradient_sum(), how, bits) / how.expected_size
         _set_gradients(parameters, torch.from_numpy(released))
         optimizer.step()
 
 
-def _released(
-    network: nn.Sequential, x: Rows, labels: Tensor, how: PrivateSteps, bits: Bits, block: int
-) -> NDArray[np.float64]:
+def _released(total: GridSum | NDArray[np.float64], how: PrivateSteps, bits: Bits) -> NDArray[np.float64]:
     """Return the sum of clipped gradients with noise."""
-    if not how.sigma:
-        return summed_gradient(network, x, labels, how.max_grad_norm)
-    total = clipped_gradient(network, x, labels, how.max_grad_norm, block=block)
-    return total.with_noise(how.sigma, bits, noise=how.noise)
+    if isinstance(total, GridSum):
+        return total.with_noise(how.sigma, bits, noise=how.noise)
+    if how.sigma:
+        raise InvalidParameter("gradient_sum", "descend", "a sum on the integer grid where noise is added", "doubles")
+    return total
 
 
 def _set_gradients(parameters: list[nn.Parameter], flat: Tensor) -> None:

@@ -12,6 +12,7 @@ from privet.systems.central.ndp import NDP
 from privet.systems.central.private_mlp import PrivateMLP
 from privet.systems.central.progap import ProGAP
 from privet.systems.central.smoothed_mlp import SmoothedMLP
+from privet.systems.central.trainer import PrivateTrainer
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._privge_links import LinkFitted
@@ -43,6 +44,7 @@ __all__ = [
     "LocalSystem",
     "PrivGE",
     "PrivateMLP",
+    "PrivateTrainer",
     "ProGAP",
     "SmoothedMLP",
     "Solitude",

@@ -1,0 +1,114 @@
+"""Tasks: from the outputs of a module to losses, predictions and a score."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from privet.errors import InvalidData
+from privet.models.subgraphs.engines import Head
+
+__all__ = ["Classification", "Regression", "Task"]
+
+Array = NDArray[np.float32]
+
+
+class Task(Head, Protocol):
+    """A loss on the centre of a sub-graph alone, and the meaning of outputs."""
+
+    def members(self, train: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the training nodes that have a label."""
+
+    @property
+    def targets(self) -> NDArray[np.generic]:
+        """The label of each node; any number where there is none."""
+
+    def meaning(self, outputs: Tensor) -> Array:
+        """Return predictions from outputs: class probabilities, or numbers."""
+
+    def score(self, predictions: Array, nodes: NDArray[np.bool_]) -> float:
+        """Return how good predictions are on those of some nodes that have a label."""
+
+
+class Classification:
+    """Node classification by cross-entropy.
+
+    Args:
+        labels: The class of each node, -1 where there is none.
+    """
+
+    def __init__(self, labels: NDArray[np.int64]) -> None:
+        self._labels = labels
+
+    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Return the cross-entropy of each row."""
+        return cross_entropy(outputs, targets, reduction="none")
+
+    def random_targets(self, count: int, generator: torch.Generator) -> Tensor:
+        """Return class 0, which every module has."""
+        return torch.zeros(count, dtype=torch.int64)
+
+    def members(self, train: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the training nodes that have a class."""
+        return train & (self._labels >= 0)
+
+    @property
+    def targets(self) -> NDArray[np.int64]:
+        """The class of each node."""
+        return self._labels
+
+    def meaning(self, outputs: Tensor) -> Array:
+        """Return class probabilities."""
+        return np.asarray(outputs.float().softmax(dim=1).numpy(), dtype=np.float32)
+
+    def score(self, predictions: Array, nodes: NDArray[np.bool_]) -> float:
+        """Return the accuracy."""
+        known = nodes & (self._labels >= 0) & ~np.isnan(predictions).any(axis=1)
+        return float((predictions[known].argmax(axis=1) == self._labels[known]).mean())
+
+
+class Regression:
+    """Node regression by the squared error of the module's only output.
+
+    Args:
+        targets: A number for each node, NaN where there is none; best of a public scale near 1.
+    """
+
+    def __init__(self, targets: NDArray[np.floating], num_nodes: int) -> None:
+        self._known = np.asarray(targets, dtype=np.float32)
+        if self._known.shape != (num_nodes,):
+            raise InvalidData("targets given to PrivateTrainer", f"one number for each of {num_nodes} nodes", "others")
+
+    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Return the squared error of each row."""
+        if outputs.shape[1] != 1:
+            raise ValueError("regression needs one output")
+        return (outputs[:, 0] - targets.to(outputs.dtype)) ** 2
+
+    def random_targets(self, count: int, generator: torch.Generator) -> Tensor:
+        """Return standard normal numbers."""
+        return torch.randn(count, generator=generator)
+
+    def members(self, train: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the training nodes that have a number."""
+        return np.asarray(train & np.isfinite(self._known))
+
+    @property
+    def targets(self) -> NDArray[np.float32]:
+        """The number of each node."""
+        return self._known
+
+    def meaning(self, outputs: Tensor) -> Array:
+        """Return the numbers."""
+        return np.asarray(outputs.float().numpy(), dtype=np.float32)
+
+    def score(self, predictions: Array, nodes: NDArray[np.bool_]) -> float:
+        """Return the coefficient of determination, R^2."""
+        known = nodes & np.isfinite(self._known) & ~np.isnan(predictions[:, 0])
+        truth = self._known[known].astype(np.float64)
+        return float(1.0 - np.mean((truth - predictions[known, 0]) ** 2) / truth.var())

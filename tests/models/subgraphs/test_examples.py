@@ -1,0 +1,144 @@
+"""Clipped sums over sub-graphs against plain autograd on each sub-graph alone."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from subgraph_modules import COLUMNS, MODULES, Classes, Own, Unusual
+from torch import Tensor, nn
+
+from privet.graph.subgraphs import SubgraphBatch
+from privet.models.subgraphs import SubgraphGradients
+
+NAMES = list(MODULES)
+
+
+def random_batch(rng: np.random.Generator, centres: int, nodes: int = 30, most: int = 7) -> SubgraphBatch:
+    counts = rng.integers(0, most + 1, size=centres)
+    picked = [rng.choice(nodes, size=count, replace=False) for count in counts]
+    return SubgraphBatch(
+        rng.permutation(nodes)[:centres], np.repeat(np.arange(centres), counts), np.concatenate(picked).astype(np.int64)
+    )
+
+
+def subset(batch: SubgraphBatch, chosen: list[int]) -> SubgraphBatch:
+    owned = [batch.peripheral[batch.owner == number] for number in chosen]
+    owner = np.repeat(np.arange(len(chosen)), [len(each) for each in owned])
+    return SubgraphBatch(batch.central[chosen], owner, np.concatenate([*owned, np.zeros(0, dtype=np.int64)]))
+
+
+def gradients_alone(module: nn.Module, batch: SubgraphBatch, features: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The gradient of each sub-graph as PyG users would compute it: one graph, one backward pass."""
+    rows = []
+    for number in range(len(batch)):
+        others = batch.peripheral[batch.owner == number]
+        x = torch.from_numpy(features[[batch.central[number], *others]])
+        edges = torch.tensor([list(range(1, len(x))), [0] * len(others)], dtype=torch.int64)
+        loss = nn.functional.cross_entropy(module(x, edges)[:1], torch.from_numpy(targets[number : number + 1]))
+        parts = torch.autograd.grad(loss, list(module.parameters()))
+        rows.append(torch.cat([part.flatten() for part in parts]).double().numpy())
+    return np.array(rows)
+
+
+@pytest.fixture(scope="module")
+def prepared() -> dict[str, SubgraphGradients]:
+    """One object a module, since lanes are tested when they are first used."""
+    torch.manual_seed(0)
+    return {name: SubgraphGradients(make(), COLUMNS, Classes(), at_once=8) for name, make in MODULES.items()}
+
+
+def drawn(seed: int, centres: int) -> tuple[SubgraphBatch, dict[str, Any]]:
+    rng = np.random.default_rng(seed)
+    batch = random_batch(rng, centres)
+    return batch, {
+        "features": (rng.normal(size=(30, COLUMNS)) * rng.choice([0.3, 3.0])).astype(np.float32),
+        "targets": rng.integers(3, size=centres),
+        "keys": rng.integers(2**62, size=centres),
+    }
+
+
+@given(st.integers(0, 2**31), st.integers(1, 12), st.sampled_from(NAMES), st.sampled_from([1e-2, 0.5, 1e3]))
+@settings(max_examples=25, deadline=None)
+def test_equal_to_autograd_on_each_sub_graph_alone(
+    prepared: dict[str, SubgraphGradients], seed: int, centres: int, name: str, bound: float
+) -> None:
+    examples = prepared[name]
+    batch, data = drawn(seed, centres)
+    module = examples.engine.module.eval()  # without dropout, which has its own test
+    each = gradients_alone(module, batch, data["features"], data["targets"])
+    norms = np.linalg.norm(each, axis=1)
+    expected = (np.minimum(1.0, bound / np.maximum(norms, 1e-30))[:, None] * each).sum(axis=0)
+    found = examples.clipped_sum(batch, **data, max_grad_norm=bound)
+    # Clipping leaves 2^-8 of a gradient for rounding to the grid, which is at most 2^-17 of the bound a row.
+    largest = 2.0**-8 * np.minimum(norms, bound).sum() + (2.0**-14 * bound + 1e-4 * norms.max()) * centres
+    np.testing.assert_allclose(found.exact(), expected, rtol=0, atol=largest)
+
+
+def test_the_closed_form_serves_pyg_s_layers_and_own_ones(prepared: dict[str, SubgraphGradients]) -> None:
+    assert {name: examples.is_closed_form for name, examples in prepared.items()} == {
+        "gcn": True, "sage": True, "gatv2": True, "own": True, "unusual": False,
+    }  # fmt: skip
+
+
+@given(st.integers(0, 2**31), st.integers(2, 12), st.sampled_from(NAMES))
+@settings(max_examples=40, deadline=None)
+def test_leaving_a_sub_graph_out_moves_the_sum_by_its_own_integers_and_nothing_else(
+    prepared: dict[str, SubgraphGradients], seed: int, centres: int, name: str
+) -> None:
+    examples = prepared[name]
+    examples.engine.module.train()  # with dropout
+    batch, data = drawn(seed, centres)
+    kept = [number for number in range(centres) if number != seed % centres]
+
+    def total(chosen: list[int]) -> np.ndarray:
+        part = {key: data[key][chosen] for key in ("targets", "keys")}
+        return examples.clipped_sum(subset(batch, chosen), data["features"], **part, max_grad_norm=0.5).values
+
+    alone = total([seed % centres])
+    assert np.array_equal(total(list(range(centres))) - total(kept), alone)
+    assert sum(value * value for value in alone.tolist()) <= 2**74  # of norm at most C, in integers
+    assert alone.any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_at_a_time_gives_the_same_to_float_tolerance(prepared: dict[str, SubgraphGradients], name: str) -> None:
+    batch, data = drawn(3, 10)
+    module = prepared[name].engine.module
+    alone = SubgraphGradients(module, COLUMNS, Classes(), at_once=1)
+    assert {alone.lanes(slots) for slots in (1, 2, 8)} == {1}
+    found, together = (each.clipped_sum(batch, **data, max_grad_norm=0.5).exact() for each in (alone, prepared[name]))
+    np.testing.assert_allclose(found, together, rtol=0, atol=1e-4)
+
+
+def test_lanes_whose_numbers_differ_by_place_are_not_taken() -> None:
+    class Sloppy(Own):
+        """A kernel that computes the last rows of larger inputs otherwise, as matrix kernels do."""
+
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            out = super().forward(x, edge_index)
+            return out if len(x) < 130 else out + 1e-3 * (torch.arange(len(x)) >= 100)[:, None] * out.detach()
+
+    torch.manual_seed(0)
+    fine, sloppy = (SubgraphGradients(make(), COLUMNS, Classes()) for make in (Own, Sloppy))
+    assert fine.lanes(1) > 128
+    assert fine.lanes(4) > 32
+    assert (sloppy.lanes(1), sloppy.lanes(4)) == (128, 32)
+
+
+def test_gradients_that_are_written_out_have_lanes_too() -> None:
+    torch.manual_seed(0)
+    examples = SubgraphGradients(Unusual(), COLUMNS, Classes(), at_once=32)
+    assert not examples.is_closed_form
+    assert min(examples.lanes(slots) for slots in (1, 2, 5)) >= 4
+
+
+def test_a_module_without_parameters_is_refused() -> None:
+    class Nothing(nn.Module):
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            return x[:, :3]
+
+    with pytest.raises(ValueError, match="Nothing has no parameter to train"):
+        SubgraphGradients(Nothing(), COLUMNS, Classes())
