@@ -129,11 +129,16 @@ class LocalRelease:
     def _private(self, unit: Unit) -> bool:
         return unit in self.hidden or self.asks_about(unit)
 
-    def attach(self, arrays: Mapping[str, NDArray[Any]]) -> LocalRelease:
+    def sealed(self) -> LocalRelease:
+        """Return this release with new salts for the public arrays of its questions."""
+        return replace(self, questions=tuple(replace(each, ask=each.ask.sealed()) for each in self.questions))
+
+    def attach(self, arrays: Mapping[str, NDArray[Any] | bytes]) -> LocalRelease:
         """Return this release with the public arrays of its questions.
 
         Args:
-            arrays: The arrays by the digests that the questions declare; what is not there stays a digest.
+            arrays: The arrays, or their blobs, by the digests that the questions declare; what is not there stays a
+                digest.
         """
         ready = []
         for question in self.questions:

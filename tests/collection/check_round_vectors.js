@@ -32,12 +32,14 @@ export async function differences(vectors, folder) {
   });
 
   for (const [i, { count, root, proofs }] of vectors.trees.entries()) {
-    for (const { number, row, proof } of proofs) {
+    for (const { number, row, salt, proof } of proofs) {
       const name = `tree ${i}, row ${number}`;
-      same(name, await tree.isRow(root, count, number, row, proof), true);
-      same(`${name}, changed`, await tree.isRow(root, count, number, [row[0] + 1, ...row.slice(1)], proof), false);
-      same(`${name}, longer`, await tree.isRow(root, count, number, row, [...proof, root.slice(5)]), false);
-      if (proof.length > 0) same(`${name}, shorter`, await tree.isRow(root, count, number, row, proof.slice(1)), false);
+      const isRow = (some, salted, siblings) => tree.isRow(root, count, number, some, salted, siblings);
+      same(name, await isRow(row, salt, proof), true);
+      same(`${name}, changed`, await isRow([row[0] + 1, ...row.slice(1)], salt, proof), false);
+      same(`${name}, another salt`, await isRow(row, "0".repeat(32), proof), false);
+      same(`${name}, longer`, await isRow(row, salt, [...proof, root.slice(5)]), false);
+      if (proof.length > 0) same(`${name}, shorter`, await isRow(row, salt, proof.slice(1)), false);
     }
   }
   for (const [i, { bytes, digest, shape, values }] of vectors.arrays.entries()) {

@@ -36,6 +36,7 @@ VECTORS = HERE / "round_vectors.json"
 SHARED = runpy.run_path(str(HERE / "make_vectors.py"))
 CLASSES = ("A", "B", "C", "D")
 SCHEMA = Schema((Interval(0.0, 12.0), Categories(2, ("no", "yes")), Interval(-1.0, 1.0)), 4, True, CLASSES)
+SALT = bytes(range(16))
 PLAN = {"system": "inquiry", "settings": {"seed": 7, "labels": None}}
 
 
@@ -55,8 +56,8 @@ class Server:
         return digest
 
     def array(self, values: Any) -> str:
-        """Serve an array of 32-bit integers; the digest that a manifest writes."""
-        return "sha256:" + self.add(blob_of(np.asarray(values, dtype=np.int32)))
+        """Serve an array of 32-bit integers with a salt; the digest that a manifest writes."""
+        return "sha256:" + self.add(blob_of(np.asarray(values, dtype=np.int32), SALT))
 
     def blob(self, digest: str) -> bytes:
         return bytes.fromhex(self.public[digest])
@@ -101,9 +102,10 @@ def offered(chance: random.Random, nodes: int, classes: int, width: int) -> NDAr
 
 def resemblance(server: Server, offers: NDArray[np.int16], scorer: Any, node: int, **rest: Any) -> dict[str, Any]:
     """Declare the feature question, and invite a person to it."""
-    tree = HashTree(offers)
+    tree = HashTree(offers, SALT)
     server.node = node
-    server.rows = {"resemblance": {"offers": {"row": offers[node].tolist(), "proof": tree.proof(node)}}}
+    own = {"row": offers[node].tolist(), "salt": tree.salt(node), "proof": tree.proof(node)}
+    server.rows = {"resemblance": {"offers": own}}
     arrays = {"scorer": server.array(scorer), "offers": tree.root}
     fixed = {"ask": "resemblance", "mechanism": "offered-response", "epsilon": 1.0, "unit_length": True, "most": 3}
     return {**fixed, **arrays, **rest}
@@ -143,9 +145,9 @@ def _trees() -> list[dict[str, Any]]:
     made = []
     for count in (1, 2, 3, 5, 8, 13, 100):
         rows = offered(random.Random(count), count, 300, 4)
-        tree = HashTree(rows)
+        tree = HashTree(rows, SALT)
         numbers = sorted({0, count // 2, count - 1})
-        proofs = [{"number": i, "row": rows[i].tolist(), "proof": tree.proof(i)} for i in numbers]
+        proofs = [{"number": i, "row": rows[i].tolist(), "salt": tree.salt(i), "proof": tree.proof(i)} for i in numbers]
         made.append({"count": count, "root": tree.root, "proofs": proofs})
     return made
 
@@ -154,8 +156,14 @@ def _arrays() -> list[dict[str, Any]]:
     tables = [[0], [-1, 5, 2**31 - 1, -(2**31)], [], [[1, 2, 3], [4, 5, 6]], [[7]]]
     arrays = [np.array(table, dtype=np.int32) for table in tables]
     return [
-        {"bytes": blob_of(a).hex(), "digest": array_digest(a), "shape": list(a.shape), "values": a.ravel().tolist()}
+        {
+            "bytes": blob_of(a, salt).hex(),
+            "digest": array_digest(a, salt),
+            "shape": list(a.shape),
+            "values": a.ravel().tolist(),
+        }
         for a in arrays
+        for salt in (b"", SALT)
     ]
 
 
@@ -365,6 +373,10 @@ def _dishonest_invitations(server: Server) -> list[Server]:
         {"resemblance": {"offers": entry["row"]}},
         {"resemblance": {"offers": {**entry, "epsilon": 9}}},
         {"resemblance": {"offers": {**entry, "row": [0, 1, 2]}}},
+        {"resemblance": {"offers": {**entry, "salt": "0" * 32}}},
+        {"resemblance": {"offers": {**entry, "salt": entry["salt"][:-2]}}},
+        {"resemblance": {"offers": {**entry, "salt": 7}}},
+        {"resemblance": {"offers": {"row": entry["row"], "proof": entry["proof"]}}},
         {"resemblance": {"offers": {**entry, "row": [0, 1, 65539]}}},
         {"resemblance": {"offers": {**entry, "proof": entry["proof"][:-1]}}},
         {"resemblance": {"offers": {**entry, "proof": [1, 2, 3, 4]}}},

@@ -102,6 +102,7 @@ class Server:
         for (question, name), array in self.tables.items():
             rows.setdefault(question, {})[name] = {
                 "row": array[node].tolist(),
+                "salt": HashTree(array).salt(node),
                 "proof": HashTree(array).proof(node),
             }
         return json.dumps({"study": study_id, "node": node, "rows": rows} | (self.invited or {})).encode()

@@ -124,7 +124,8 @@ def _attached(release: LocalRelease, source: Source | None, invited: _Invitation
                 if invited is not None:
                     ask = replace(ask, **{name: invited.row(question, name, value)})
             else:
-                ask = ask.attach(**{name: _array(value, f"'{name}' of the question '{ask.name}'", source)})
+                what = f"'{name}' of the question '{ask.name}'"
+                ask = ask.attach(**{name: _fetched(value.removeprefix("sha256:"), what, source)})
         ready.append(replace(question, ask=ask))
     return replace(release, questions=tuple(ready))
 
@@ -159,16 +160,16 @@ class _Invitation:
         """Return the owner's row of a table, if its proof leads to the root that the manifest names."""
         given = self._read().get(question.name)
         entry = given.get(name) if isinstance(given, dict) else None
-        if not isinstance(entry, dict) or set(entry) != {"row", "proof"}:
+        if not isinstance(entry, dict) or set(entry) != {"row", "salt", "proof"}:
             raise Refusal(f"Your invitation lacks your row of the '{name}' of '{question.name}'. {_NOTHING}")
-        row, proof = entry["row"], entry["proof"]
+        row, salt, proof = entry["row"], entry["salt"], entry["proof"]
         small = isinstance(row, list) and all(type(value) is int and -(1 << 15) <= value < 1 << 15 for value in row)
         if not small or not isinstance(proof, list) or len(proof) > _LONGEST:
             raise Refusal(f"Your invitation is not one: a row of whole numbers with its proof is needed. {_NOTHING}")
         nodes = self._study.nodes
         values = np.array(row, dtype=np.int16)
         try:
-            verify_row(root, nodes, self._node, values, proof)
+            verify_row(root, nodes, self._node, values, salt, proof)
             own = OwnRow(self._node, values, nodes)
             replace(question.ask, **{name: own}).check_row(name, question.mechanism, self._study.population)
         except (InvalidData, InvalidParameter) as error:

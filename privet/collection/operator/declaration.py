@@ -69,7 +69,7 @@ def declare(
     known = np.full(nodes, -1, dtype=np.int64) if labels is None else labels
     public = Graph(sp.csr_array((nodes, nodes), dtype=np.float32) if graph is None else graph.adjacency, labels=known)
     release, whom = _first_questions(system, public.replace(schema=schema), panel)
-    people = whom if people is None else people
+    release, people = release.sealed(), whom if people is None else people
     study = Study.read(
         document
         | {

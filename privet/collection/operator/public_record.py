@@ -4,17 +4,20 @@ It holds the manifests, what they bind by hash, what panels show, randomised ans
 but not who; no key, no token, no name, no time, and nothing about who tried what. Once somebody was erased it leaves
 out the tables of later rounds. They were made from reports that the record no longer has: a list of those who are asked
 or a table of classes could name who was erased, and a scorer, beside the panel that is left, tell something of what
-they had shown. A store of the same tables, it is read by the same code.
+they had shown. The manifests still have the tables' hashes, and nobody can try out persons and reports against them:
+the random salts in the hashes are left out with the tables. A store of the same tables, it is read by the same code.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import sqlalchemy as sa
 
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.server.erasure import Erasure
 from privet.collection.server.store import Store
 from privet.collection.server.tables import STUDIES
 from privet.collection.study import Study
@@ -45,19 +48,27 @@ def copy_record(source: Store, out: Path) -> int:
         source: The store of the first round.
         out: The SQLite file to write; nothing half-written stays behind.
     """
-    count = 0
     with atomic_file(out) as file:
-        copy = Store.open(file, source.study)
-        erased = source.erasures()  # before the reports are read, so that none is counted early
-        copy.add_nameless_erasures([replace(each, minute=0) for each in erased])
-        for study in source.chain().rounds:
-            here, there = source.at(study), copy.at(study)
-            there.publish_from(here, without=_left_out(study, bool(erased)))
-            nodes, bodies = here.reports()
-            there.insert(nodes, bodies, now=0.0)
-            count += len(nodes)
-        copy.compact()
-        copy.dispose()
+        while True:
+            erased = source.erasures()
+            count = _copied(source, file, erased)
+            if source.erasures() == erased:
+                return count
+            file.unlink()  # somebody withdrew meanwhile: their report is gone, but not the tables that tell of it
+
+
+def _copied(source: Store, file: Path, erased: Sequence[Erasure]) -> int:
+    """Write a record that knows of some erasures, and return the number of reports in it."""
+    copy, count = Store.open(file, source.study), 0
+    copy.add_nameless_erasures([replace(each, minute=0) for each in erased])
+    for study in source.chain().rounds:
+        here, there = source.at(study), copy.at(study)
+        there.publish_from(here, without=_left_out(study, bool(erased)))
+        nodes, bodies = here.reports()
+        there.insert(nodes, bodies, now=0.0)
+        count += len(nodes)
+    copy.compact()
+    copy.dispose()
     return count
 
 

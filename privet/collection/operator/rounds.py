@@ -23,7 +23,8 @@ from privet.collection.training import split_labelled, trained_on
 from privet.data import Graph
 from privet.errors import InvalidData, PrivetError
 from privet.release import LocalRelease
-from privet.release.blobs import array_digest, blob_of
+from privet.release.asks import Ask
+from privet.release.blobs import array_digest, blob_of, new_salt, salt_of
 from privet.systems import SYSTEMS
 from privet.systems.local._inquiry_rounds import Inquired, Shown
 from privet.systems.local.inquiry import Inquiry
@@ -99,17 +100,18 @@ def next_round(store: Store, opens: datetime, closes: datetime) -> Study:
 def _opened(store: Store, before: Study, system: Inquiry, opens: datetime, closes: datetime) -> Study:
     """Draw up the round after one, and put it into the store."""
     release, people = _drawn_up(store, system, before.round + 1)
+    release, salt = release.sealed(), new_salt()
     document = before.model_dump(mode="json", by_alias=True) | {
         "earlier": [*before.earlier, before.id],
         "release": release.to_list(),
         "panel": None,
-        "people": None if people is None else array_digest(people),
+        "people": None if people is None else array_digest(people, salt),
         "opens": opens.isoformat(),
         "closes": closes.isoformat(),
     }
     study = Study.read(document)
     store.publish_asks(*(question.ask for question in release.questions))
-    store.publish(*([] if people is None else [blob_of(people)]))
+    store.publish(*([] if people is None else [blob_of(people, salt)]))
     store.at(study)
     return study
 
@@ -163,11 +165,27 @@ def recompute(store: Store) -> list[Recomputed]:
     found = []
     for study in store.chain().rounds[1:]:
         release, people = _drawn_up(store, system_of(study, store), study.round)
-        expected, computed = _bound(study), _bound(study.model_copy(update={"asked": tuple(release.to_list())}))
-        expected["people"], computed["people"] = study.people, None if people is None else array_digest(people)
+        asked = [replace(each, ask=_salted(each.ask, study, store)).to_dict() for each in release.questions]
+        expected, computed = _bound(study), _bound(study.model_copy(update={"asked": tuple(asked)}))
+        expected["people"] = study.people
+        computed["people"] = None if people is None else array_digest(people, _salt(store, study.people))
         names = sorted(name for name in {*expected, *computed} if expected.get(name) != computed.get(name))
         found.append(Recomputed(study, tuple(names)))
     return found
+
+
+def _salted(ask: Ask, study: Study, store: Store) -> Ask:
+    """Return an ask with the salts of the tables that a round's manifest binds for it."""
+    if not study.release.asks(ask.name):
+        return ask
+    declared = study.release.question(ask.name).ask
+    return ask.sealed({name: _salt(store, getattr(declared, name)) for name in ask.attachments()})
+
+
+def _salt(store: Store, digest: str | None) -> bytes:
+    """Return the salt of a public array; empty if it is not here, so that the digest will differ."""
+    found = None if digest is None else store.blob(digest)
+    return b"" if found is None else salt_of(found)
 
 
 def _bound(study: Study) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from privet.collection.server.tables import PUBLIC, STUDIES
 from privet.collection.study import Study
 from privet.errors import InvalidData
 from privet.release.asks import Ask
-from privet.release.blobs import array_of, blob_of
+from privet.release.blobs import array_of
 
 __all__ = ["Published"]
 
@@ -45,8 +45,8 @@ class Published(Database):
 
     def publish_asks(self, *asks: Ask) -> None:
         """Keep the arrays of some questions: tables by their hash, tables of own rows by the root of their tree."""
-        arrays = {ask.digest(name): ask.attachment(name) for ask in asks for name in ask.attachments()}
-        self._publish({digest.removeprefix("sha256:"): blob_of(array) for digest, array in arrays.items()})
+        blobs = {ask.digest(name): ask.blob(name) for ask in asks for name in ask.attachments()}
+        self._publish({digest.removeprefix("sha256:"): blob for digest, blob in blobs.items()})
 
     def _publish(self, contents: Mapping[str, bytes]) -> None:
         sql = sa.text("INSERT INTO public (digest, content) VALUES (:digest, :content) ON CONFLICT DO NOTHING")
@@ -74,20 +74,23 @@ class Published(Database):
 
     def array(self, digest: str) -> NDArray[Any]:
         """Return a public array by the digest that a manifest names; it is an error if it is not here."""
+        return array_of(self._known(digest))
+
+    def _known(self, digest: str) -> bytes:
         found = self.blob(digest)
         if found is None:
             raise InvalidData(
                 f"The public table {digest} is not here. A public record leaves out the tables of later rounds once "
                 "somebody was erased."
             )
-        return array_of(found)
+        return found
 
     @cached_property
     def form(self) -> RoundForm:
         """The forms of this round's reports, with its public arrays."""
         study = self.study
         named = {getattr(q.ask, name) for q in study.release.questions for name in q.ask.attachments()}
-        release = study.release.attach({digest: self.array(digest) for digest in named if digest is not None})
+        release = study.release.attach({digest: self._known(digest) for digest in named if digest is not None})
         panel, people = (None if each is None else self.array(each) for each in (study.panel, study.people))
         nobody = np.zeros(0, dtype=np.int64)
         return RoundForm(study, release, nobody if panel is None else panel.astype(np.int64), people)

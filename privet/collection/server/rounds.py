@@ -30,7 +30,7 @@ class Round:
         self.closed = store.is_closed()
         self.is_open_now = self.is_open()
         self._tables: list[tuple[str, str, NDArray[Any], HashTree]] = [
-            (question.name, name, array, HashTree(array))
+            (question.name, name, array, HashTree(array, question.ask.salts.get(name, b"")))
             for question in self.form.release.questions
             for name in question.ask.per_person()
             if isinstance(array := getattr(question.ask, name), np.ndarray)
@@ -56,9 +56,9 @@ class Round:
         )
 
     def invitation(self, node: int) -> dict[str, Any]:
-        """Return a participant's own rows of the tables, each with the proof that it is in the table."""
+        """Return a participant's own rows of the tables, each with its salt and the proof that it is in the table."""
         rows: dict[str, dict[str, Any]] = {}
         for question, name, array, tree in self._tables:
-            own = {"row": array[node].tolist(), "proof": tree.proof(node)}
+            own = {"row": array[node].tolist(), "salt": tree.salt(node), "proof": tree.proof(node)}
             rows.setdefault(question, {})[name] = own
         return {"study": self.study.id, "node": node, "rows": rows}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Mechanism
 from privet.privacy import Unit
-from privet.release.blobs import array_digest
+from privet.release.blobs import array_digest, array_of, blob_of, new_salt, salt_of
 from privet.release.pretence import Pretence
 from privet.release.tree import tree_root
 
@@ -85,6 +85,8 @@ class Ask(ABC):
             has the same parameters; a relationship then costs as much as one bit of a list.
         instead_of: The names of questions that nobody is asked who is asked this one; the dearest of them is charged.
         other_pairs_than: The names of questions about pairs that this one never counts; the dearest is charged.
+        salts: The salts of attached arrays by name. They are part of what digests are made of and of no manifest:
+            whoever has a manifest alone cannot try out what an array might have been.
     """
 
     name: ClassVar[str]
@@ -95,11 +97,12 @@ class Ask(ABC):
     counted_once: ClassVar[bool] = False
     instead_of: ClassVar[tuple[str, ...]] = ()
     other_pairs_than: ClassVar[tuple[str, ...]] = ()
+    salts: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, compare=False, repr=False)
 
     @classmethod
     def parameters(cls) -> tuple[str, ...]:
         """Return the names of the function's public parameters."""
-        return tuple(each.name for each in fields(cls))
+        return tuple(each.name for each in fields(cls) if each.name != "salts")
 
     @classmethod
     def attachments(cls) -> tuple[str, ...]:
@@ -129,23 +132,38 @@ class Ask(ABC):
         value = getattr(self, name)
         return value[users] if isinstance(value, OwnRow) else self.attachment(name)[users]
 
-    def attach(self, **arrays: NDArray[Any]) -> Self:
+    def attach(self, **arrays: NDArray[Any] | bytes) -> Self:
         """Return this ask with its arrays; one that differs from a digest that is already declared is refused.
 
         Args:
-            arrays: The arrays by the names of their fields.
+            arrays: The arrays by the names of their fields, or the blobs in which they are published with their salts.
         """
-        ready = replace(self, **arrays)
+        blobs = {name: given for name, given in arrays.items() if isinstance(given, bytes)}
+        salts = {name: salt for name, salt in self.salts.items() if name not in arrays}
+        salts |= {name: salt_of(blob) for name, blob in blobs.items()}
+        ready = replace(self, **arrays | {name: array_of(blob) for name, blob in blobs.items()}, salts=salts)
         for name in arrays:
             declared = getattr(self, name)
             if isinstance(declared, str) and declared != (found := ready.digest(name)):
                 raise InvalidData(f"'{name}' of the question '{self.name}'", f"the one with digest {declared}", found)
         return ready
 
+    def sealed(self, salts: Mapping[str, bytes] | None = None) -> Self:
+        """Return this ask with a salt for each attached array, so that a manifest's digests can be published.
+
+        Args:
+            salts: The salts by the names of their fields; new ones from the operating system by default.
+        """
+        return replace(self, salts={name: new_salt() for name in self.attachments()} if salts is None else salts)
+
     def digest(self, name: str) -> str:
         """Return the digest of an attached array, by which a manifest names it."""
-        array = self.attachment(name)
-        return tree_root(array) if name in self.per_person() else array_digest(array)
+        array, salt = self.attachment(name), self.salts.get(name, b"")
+        return tree_root(array, salt) if name in self.per_person() else array_digest(array, salt)
+
+    def blob(self, name: str) -> bytes:
+        """Return an attached array as it is published, with its salt."""
+        return blob_of(self.attachment(name), self.salts.get(name, b""))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values, attached arrays as their digests."""

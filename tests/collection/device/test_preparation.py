@@ -193,6 +193,9 @@ def test_another_person_s_number_in_a_later_round(device):
         answered(device, chain.rounds[1], server, ME + 1)
 
 
+ROW = {"row": [0, 2, -1], "salt": "0" * 32, "proof": []}
+
+
 @pytest.mark.parametrize(
     ("invited", "words"),
     [
@@ -201,12 +204,14 @@ def test_another_person_s_number_in_a_later_round(device):
         ({"study": "0" * 64}, "another person's invitation, or one of another round"),
         ({"rows": []}, "rows are missing"),
         ({"rows": {}}, "lacks your row"),
-        ({"rows": {"resemblance": {"offers": {"row": [0, 2, -1], "proof": [], "epsilon": 9}}}}, "lacks your row"),
-        ({"rows": {"resemblance": {"offers": {"row": [0, 2, -1], "proof": []}}}}, "not one of this study"),
-        ({"rows": {"resemblance": {"offers": {"row": [0, 2, -1], "proof": ["x"]}}}}, "a list of hashes"),
-        ({"rows": {"resemblance": {"offers": {"row": [0.5], "proof": []}}}}, "a row of whole numbers"),
-        ({"rows": {"resemblance": {"offers": {"row": [10**9], "proof": []}}}}, "a row of whole numbers"),
-        ({"rows": {"resemblance": {"offers": {"row": [0], "proof": ["0" * 64] * 999}}}}, "a row of whole numbers"),
+        ({"rows": {"resemblance": {"offers": {"row": [0, 2, -1], "proof": []}}}}, "lacks your row"),
+        ({"rows": {"resemblance": {"offers": {**ROW, "epsilon": 9}}}}, "lacks your row"),
+        ({"rows": {"resemblance": {"offers": ROW}}}, "not one of this study"),
+        ({"rows": {"resemblance": {"offers": {**ROW, "salt": 7}}}}, "32 hexadecimal digits"),
+        ({"rows": {"resemblance": {"offers": {**ROW, "proof": ["x"]}}}}, "a list of hashes"),
+        ({"rows": {"resemblance": {"offers": {**ROW, "row": [0.5]}}}}, "a row of whole numbers"),
+        ({"rows": {"resemblance": {"offers": {**ROW, "row": [10**9]}}}}, "a row of whole numbers"),
+        ({"rows": {"resemblance": {"offers": {**ROW, "proof": ["0" * 64] * 999}}}}, "a row of whole numbers"),
     ],
 )
 def test_an_invitation_that_is_none(invited, words):

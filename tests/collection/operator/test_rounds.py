@@ -16,6 +16,7 @@ from privet.data import Graph, social_graph
 from privet.errors import InvalidData, PrivetError
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
+from privet.release.blobs import array_digest, salt_of
 from privet.systems import Inquiry
 
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -181,6 +182,32 @@ def test_the_public_record_does_not_name_who_was_erased(tmp_path, graph):
         record.array(record.chain().newest.release.question("friends").ask.table)
     assert "friends.table" in recompute(record)[0].differing
     record.dispose()
+
+
+@pytest.mark.parametrize("epsilon_edges", [None, 2.0])
+def test_a_guess_cannot_be_tried_out_on_the_hashes_of_a_record(tmp_path, graph, epsilon_edges):
+    """Rows of tables have few values: without salts, one hash would tell whether a person had reported a class."""
+    society = graph.replace(schema=replace(graph.schema, private_edges=epsilon_edges is not None))
+    system = Inquiry(epsilon_features=2.0, epsilon_edges=epsilon_edges, epsilon_labels=3.0, panel=0.2, seed=0)
+    topology = Graph(graph.adjacency) if epsilon_edges is None else None
+    store = opened(society, system, graph=topology, panel=PANEL, people=ASKED)
+    second = next_round(store, *PERIOD)
+    ask = store.at(second).form.release.questions[0].ask
+    guesses = {ask.sealed({}).digest(name) for name in ask.attachments()}  # all of them right
+    salts = list(ask.salts.values())
+    if second.people is not None:
+        guesses.add(array_digest(store.array(second.people)))
+        salts.append(salt_of(store.blob(second.people)))
+    assert not any(guess in second.canonical().decode() for guess in guesses)
+    assert len(guesses) == len(set(salts)) >= 2  # one for each table
+    assert {len(salt) for salt in salts} == {16}
+    assert recompute(store)[0].differing == ()  # whoever has the tables has the salts
+    copy_record(store, tmp_path / "before")
+    store.forget(41, "participant")
+    copy_record(store, tmp_path / "after")
+    before, after = ((tmp_path / name).read_bytes() for name in ("before", "after"))
+    assert all(salt.hex().encode() in before for salt in salts)
+    assert not any(salt.hex().encode() in after or salt in after for salt in salts)
 
 
 def test_the_public_record_tells_nothing_of_a_panel_member_who_was_erased(tmp_path, graph):

@@ -42,7 +42,7 @@ def test_an_invitation_proves_its_row():
     found = Round(stored(first, second).at(second)).invitation(ME)
     own = found["rows"]["resemblance"]["offers"]
     assert own["row"] == OFFERS[ME].tolist()
-    verify_row(second.asked[0]["offers"], NODES, ME, own["row"], own["proof"])
+    verify_row(second.asked[0]["offers"], NODES, ME, own["row"], own["salt"], own["proof"])
     assert set(found) == {"study", "node", "rows"}
     assert Round(stored(first)).invitation(ME)["rows"] == {}
 

@@ -54,6 +54,21 @@ def test_a_manifest_names_an_array_by_its_digest() -> None:
     assert again.attach(weights=WEIGHTS).attachment("weights") is WEIGHTS
 
 
+def test_a_salt_is_in_the_digest_and_in_no_manifest() -> None:
+    table = np.arange(3, dtype=np.int32)
+    one, other = Weighted(weights=table).sealed(), Weighted(weights=table).sealed()
+    assert one == other
+    assert len({one.digest("weights"), other.digest("weights"), digest(table)}) == 3
+    document = one.to_dict()
+    assert document == {"radius": 1.0, "weights": digest(table, one.salts["weights"])}
+    again = Weighted(**document).attach(weights=one.blob("weights"))
+    assert again.to_dict() == document
+    assert again.attachment("weights").tolist() == table.tolist()
+    for wrong in (table, other.blob("weights")):
+        with pytest.raises(InvalidData, match="must be the one with digest"):
+            Weighted(**document).attach(weights=wrong)
+
+
 def test_another_array_than_the_declared_one_is_refused() -> None:
     named = Weighted(**Weighted(weights=WEIGHTS).to_dict())
     with pytest.raises(InvalidData, match=r"'weights' of the question 'neighbours' must be the one with digest"):

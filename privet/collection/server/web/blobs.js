@@ -2,13 +2,14 @@
  * Public data as bytes that their own hash names: arrays, and the directory of participants.
  *
  * An array is its type and shape in numpy's words, then its little-endian content: `<i4 (2000,) ` and 8,000 bytes.
+ * What is made from people's reports begins with a salt in hexadecimal, so that its hash alone tells nothing of it.
  * Whoever fetches bytes checks their hash first (public.js); see privet/release/blobs.py.
  */
 
 import { Refusal } from "./refusal.js";
 
-const HEAD = /^<i4 \((\d{1,10}),(?: (\d{1,10}))?\) /;
-const LONGEST_HEAD = 40;
+const HEAD = /^(?:[0-9a-f]{32} )?<i4 \((\d{1,10}),(?: (\d{1,10}))?\) /;
+const LONGEST_HEAD = 80;
 
 /** The shape and the values (Int32Array) of an array of 32-bit integers in one or two dimensions. */
 export function parseArray(bytes) {

@@ -93,11 +93,11 @@ async function friendTables(question, study, source) {
 async function ownOffers({ name, offers: root, mechanism }, study, node, invited) {
   const isMine = hasKeys(invited, ["node", "rows", "study"]) && invited.study === study.id && invited.node === node;
   const entry = isMine && isObject(invited.rows) && isObject(invited.rows[name]) ? invited.rows[name].offers : null;
-  if (!hasKeys(entry, ["proof", "row"])) throw Refusal.of("invitation");
-  const { row, proof } = entry;
+  if (!hasKeys(entry, ["proof", "row", "salt"])) throw Refusal.of("invitation");
+  const { row, salt, proof } = entry;
   const isSmall = (cell) => Number.isInteger(cell) && cell >= -(2 ** 15) && cell < 2 ** 15;
   const isForm = Array.isArray(row) && row.every(isSmall) && Array.isArray(proof) && proof.length <= LONGEST_PROOF;
-  if (!isForm || !(await isRow(root, study.nodes, node, row, proof))) throw Refusal.of("invitation");
+  if (!isForm || !(await isRow(root, study.nodes, node, row, salt, proof))) throw Refusal.of("invitation");
   const offers = row.filter((label) => label >= 0);
   const isFilled = row.every((label, i) => (i < offers.length ? label === offers[i] : label === -1));
   const isAscending = offers.every((label, i) => label < study.classes && (i === 0 || label > offers[i - 1]));

@@ -28,7 +28,7 @@ const LONGEST_INVITATION = 2 ** 20;
 
 /** The owner's rows of a round's tables; they are kept for this tab, and proved again whenever they are used. */
 async function invitation(id, token) {
-  const key = `privet-invitation-1:${id}:${token.slice(0, 6)}`;
+  const key = `privet-invitation-2:${id}:${token.slice(0, 6)}`;
   const headers = { Authorization: `Bearer ${token}` };
   let response;
   try {

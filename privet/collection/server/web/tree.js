@@ -1,12 +1,16 @@
-/** A hash tree over rows that belong to people: anybody can check the own row; see privet/release/tree.py. */
+/**
+ * A hash tree over rows that belong to people: anybody can check the own row, and the salt that everybody is sent keeps
+ * a neighbour's row from being guessed from the proof; see privet/release/tree.py.
+ */
 
 import { fromHex, toHex } from "./hex.js";
 
 /** Whether a row is row `number` of the table of `count` rows whose root a manifest writes as "tree:HEX". */
-export async function isRow(root, count, number, row, proof) {
+export async function isRow(root, count, number, row, salt, proof) {
+  if (typeof salt !== "string" || !/^[0-9a-f]{32}$/.test(salt)) return false;
   if (!proof.every((sibling) => typeof sibling === "string" && /^[0-9a-f]{64}$/.test(sibling))) return false;
   const siblings = proof.map(fromHex);
-  let node = await leaf(number, row);
+  let node = await leaf(number, row, fromHex(salt));
   let [place, width, used] = [number, count, 0];
   while (width > 1) {
     const other = place % 2 === 1 ? place - 1 : place + 1;
@@ -21,11 +25,11 @@ export async function isRow(root, count, number, row, proof) {
   return used === siblings.length && `tree:${toHex(node)}` === root;
 }
 
-function leaf(number, row) {
-  const view = new DataView(new ArrayBuffer(4 + 2 * row.length));
-  view.setUint32(0, number, true);
-  row.forEach((cell, i) => view.setInt16(4 + 2 * i, cell, true));
-  return digest(0, new Uint8Array(view.buffer));
+function leaf(number, row, salt) {
+  const [place, cells] = [new DataView(new ArrayBuffer(4)), new DataView(new ArrayBuffer(2 * row.length))];
+  place.setUint32(0, number, true);
+  row.forEach((cell, i) => cells.setInt16(2 * i, cell, true));
+  return digest(0, new Uint8Array(place.buffer), salt, new Uint8Array(cells.buffer));
 }
 
 async function digest(kind, ...parts) {
