@@ -34,8 +34,10 @@ def print_account(account: MechanismAccount | LocalAccount) -> None:
         _add_liars(table, account)
     console = Console()
     console.print(table)
-    if not isinstance(account, MechanismAccount) and len(account.explanation.epsilon) > 1:
-        _print_explanation(console, account.guarantee, account.explanation)
+    if not isinstance(account, MechanismAccount):
+        explanation = account.explanation
+        if len(explanation.epsilon) > 1:
+            _print_explanation(console, account.guarantee, explanation)
 
 
 def _add_figures(table: Table, guarantee: Guarantee) -> None:

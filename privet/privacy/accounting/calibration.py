@@ -53,14 +53,13 @@ def _raised(epsilon_at: Epsilon, target: float, noise: float, owner: str) -> flo
     Epsilon falls about as a power of the noise. So the next noise is where the power through the last two evaluations
     meets the target, a little below it, until one lies within 0.2 % of the target.
     """
-    reached, exponent, enough = epsilon_at(noise), _USUAL_EXPONENT, math.inf
-    too_little = noise
-    while reached > target or (reached < target * _CLOSE and enough > too_little * 1.001):
+    reached, exponent, too_little, enough = epsilon_at(noise), _USUAL_EXPONENT, noise, math.inf
+    while not target * _CLOSE <= reached <= target:
         if reached > target and noise >= _LARGEST:
             raise _out_of_reach(reached, target, owner)
         too_little, enough = (noise, enough) if reached > target else (too_little, noise)
-        if too_little == enough:  # the start was enough
-            return noise
+        if enough <= too_little * 1.001:  # or the start was enough
+            return enough
         factor = 4.0 if math.isinf(reached) else (reached / (target * _AIM)) ** (1 / exponent)
         guess = min(max(noise * min(factor, 4.0), too_little * 1.0005), _LARGEST)
         if guess >= enough:
@@ -69,7 +68,7 @@ def _raised(epsilon_at: Epsilon, target: float, noise: float, owner: str) -> flo
         if 0 < found < math.inf and found != reached and reached < math.inf:
             exponent = min(max(math.log(reached / found) / math.log(guess / noise), 0.2), 5.0)
         noise, reached = guess, found
-    return noise if reached <= target else enough
+    return noise
 
 
 def _out_of_reach(reached: float, target: float, owner: str) -> InvalidParameter:

@@ -45,3 +45,22 @@ def test_a_lower_bound_only_makes_the_search_quicker() -> None:
     assert found <= 1.1 * 5
     with pytest.raises(InvalidParameter, match="no noise reaches it"):
         least_noise(lambda noise: math.inf, 2.0, "test", lambda noise: 1 / noise)
+
+
+@pytest.mark.parametrize("exponent", [0.7, 1.4, 2.5])
+def test_few_evaluations_come_close_to_the_target(exponent: float) -> None:
+    """The quick bound is half of the truth, as where the worst degree is another one."""
+    asked: list[float] = []
+
+    def epsilon_at(noise: float) -> float:
+        asked.append(noise)
+        return 40 / noise**exponent
+
+    noise = least_noise(epsilon_at, 16.0, "this", lambda noise: 20 / noise**exponent)
+    assert 16.0 * 0.998 <= 40 / noise**exponent <= 16.0
+    assert len(asked) <= 6
+
+
+def test_a_jump_over_the_target_ends_above_it() -> None:
+    noise = least_noise(lambda noise: (5.0 if noise >= 3 else 20.0) / noise, 4.0, "this", lambda noise: 5.0 / noise)
+    assert 3 <= noise <= 3.01
