@@ -79,8 +79,8 @@ class Links:
     def to_themselves(self, people: int) -> Links:
         """Return one link of each person to themselves: the sum of theirs."""
         own = self._where(self.listeners == self.speakers)
-        sums = (np.bincount(own.listeners, part, people) for part in (own.told, own.own))
-        return Links(np.arange(people), np.arange(people), *sums)
+        ids, told, said = np.arange(people), *(np.bincount(own.listeners, part, people) for part in (own.told, own.own))
+        return Links(ids, ids, np.asarray(told, dtype=np.float64), np.asarray(said, dtype=np.float64))
 
     def _where(self, chosen: NDArray[np.bool_]) -> Links:
         return Links(self.listeners[chosen], self.speakers[chosen], self.told[chosen], self.own[chosen])

@@ -47,7 +47,7 @@ class SparseRows:
 
     def map(self, layer: nn.Linear) -> Tensor:
         """Return the layer's output without a gradient."""
-        with torch.no_grad():
+        with torch.no_grad(), np.errstate(invalid="ignore", over="ignore"):  # a warning would tell of somebody
             weight = layer.weight.numpy()
             product = self.values.astype(weight.dtype, copy=False) @ np.ascontiguousarray(weight.T)
             product += np.outer(self.offsets.astype(weight.dtype), weight.sum(axis=1))
@@ -57,16 +57,21 @@ class SparseRows:
         """Return the squared norm of each row."""
         counts = np.diff(self.values.indptr)
         offsets = self.offsets.astype(np.float64)
-        stored = self.values.data.astype(np.float64) + np.repeat(offsets, counts)
-        squares = sp.csr_array((stored**2, self.values.indices, self.values.indptr), shape=self.shape).sum(axis=1)
-        return np.asarray(np.asarray(squares).ravel() + (self.shape[1] - counts) * offsets**2)
+        with np.errstate(invalid="ignore", over="ignore"):
+            stored = self.values.data.astype(np.float64) + np.repeat(offsets, counts)
+            squares = sp.csr_array((stored**2, self.values.indices, self.values.indptr), shape=self.shape).sum(axis=1)
+            return np.asarray(np.asarray(squares).ravel() + (self.shape[1] - counts) * offsets**2)
 
     def rounded(self, scales: NDArray[np.float64]) -> SparseRows:
-        """Return the rows times ``scales``, one a row, with every entry rounded to an integer."""
-        offsets = np.rint(self.offsets * scales)
+        """Return the rows times ``scales``, one a row, with every entry rounded to an integer.
+
+        A row with scale 0 becomes zeros even if it is not finite: it stands for an example that counts for nothing.
+        """
         repeated = np.repeat(np.arange(len(self)), np.diff(self.values.indptr))
-        stored = (self.values.data.astype(np.float64) + self.offsets[repeated]) * scales[repeated]
-        whole = np.rint(stored) - offsets[repeated]
+        with np.errstate(invalid="ignore", over="ignore"):  # infinity times 0
+            offsets = np.where(scales == 0, 0.0, np.rint(self.offsets * scales))
+            stored = (self.values.data.astype(np.float64) + self.offsets[repeated]) * scales[repeated]
+        whole = np.where(scales[repeated] == 0, 0.0, np.rint(stored) - offsets[repeated])
         return SparseRows(sp.csr_array((whole, self.values.indices, self.values.indptr), shape=self.shape), offsets)
 
     def weighted_sum(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:

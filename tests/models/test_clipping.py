@@ -149,6 +149,18 @@ def test_large_batches_stay_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(clipped_gradient(network, x, y, 0.5, block=8).values, whole)
 
 
+@pytest.mark.parametrize("spoilt", [np.inf, np.nan, 3e38])
+def test_a_sparse_example_that_is_not_finite_moves_nothing(spoilt: float) -> None:
+    rows = sp.csr_array(np.array([[1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0], [spoilt, 0, 0, 0, 0, 0]], np.float32))
+    with np.errstate(all="ignore"):
+        values = sp.csr_array(rows * np.float32(2))
+        examples = SparseRows(values, np.array([0.1, 0.2, values.data[-1]]))
+    network, labels = perceptron(6, 4, 2), torch.tensor([0, 1, 1])
+    found = clipped_gradient(network, examples, labels, 0.5)
+    without = clipped_gradient(network, examples[:2], labels[:2], 0.5)
+    assert (found.values == without.values).all()
+
+
 def test_an_infinite_bound_does_not_clip() -> None:
     torch.manual_seed(0)
     network, x, y = perceptron(5, 4, 3), torch.randn(6, 5), torch.randint(3, (6,))

@@ -152,7 +152,7 @@ def standardised(rows: sp.csr_array | NDArray[np.float32], *, sparse: bool) -> S
 def standardised_dense(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Do the same for dense rows."""
     centred = rows - rows.mean(axis=1, keepdims=True)
-    deviation = np.sqrt(np.einsum("ij,ij->i", centred, centred) / rows.shape[1])
+    deviation = np.sqrt((centred * centred).mean(axis=1))  # a row's sum does not depend on how many rows there are
     return np.asarray(centred / (deviation[:, None] + 1e-6), dtype=np.float32)
 
 

@@ -77,3 +77,11 @@ def test_sums_are_over_selected_neighbours_of_unit_norm() -> None:
     selected = np.array([True, True, False, True])
     found = unit_sums(features, star, selected, 5).exact()
     np.testing.assert_allclose(found, [[1.6, 0.8], [1.6, 0.8], [0.6, 0.8]], atol=2e-6)
+
+
+@pytest.mark.parametrize("width", [7, 1433, 10_000, 20_001])
+def test_a_rows_bits_do_not_depend_on_its_company(width: int) -> None:
+    rows = np.random.default_rng(0).random((5, width)).astype(np.float32)
+    together = standardised_dense(rows)
+    for number in range(5):
+        assert (standardised_dense(rows[number : number + 1])[0] == together[number]).all()
