@@ -11,8 +11,8 @@ of several steps, as is that of its references. ``once`` is what happens before 
   batch, which are clipped and summed, on `pubmed` with sampled neighbours. At least 20 times as slow.
 
 All give the same clipped sums (checked). Each runs in a process of its own. Memory is what the steps added to the
-- ``vmap``: per-example gradients by ``vmap(grad)`` of ``torch.func`` on sub-graphs padded to the largest one of a
-neighbourhoods that it had to look at: it should grow by no larger a factor.
+process's peak after loading. ``sampling`` compares the time of the sampler alone at two batch sizes with the sizes of
+the neighbourhoods that it had to look at: it should grow by no larger a factor.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ class AggregatedRows(SparseRows):
             features = self.table.plain[self._nodes].astype(weight.dtype, copy=False)
             product = self._mixing.astype(weight.dtype) @ (features @ np.ascontiguousarray(weight.T))
             product *= self.scales.astype(weight.dtype)[:, None]
-            product += np.outer(self.offsets, weight.sum(axis=1, dtype=np.float64)).astype(weight.dtype)
+            product += np.outer(self.offsets.astype(weight.dtype), weight.sum(axis=1))
             return torch.from_numpy(product) + layer.bias
 
     def square_norms(self) -> Array:

@@ -11,7 +11,7 @@ leaving an example out moves the sum by that example's vector and by nothing els
 examples do not depend on who is in the batch: :mod:`privet.models.blocks` sees to that.
 
 Aggregated inputs h = s (y - m 1) of a first layer, with y a vector of integers, need no rounding: g takes s in, is
-clipped, and is rounded to a vector q of multiples of C 2^-42; with p = round(m q) the gradient is q yᵀ - p 1ᵀ. Its norm
+clipped, and is rounded to a vector q of multiples of C 2^-41; with p = round(m q) the gradient is q yᵀ - p 1ᵀ. Its norm
 is checked by the exact moments of y.
 """
 
@@ -46,7 +46,7 @@ Array = NDArray[np.float64]
 
 _INPUT_BITS, _SLOPE_BITS = 19, 18
 _WHOLE = 2.0 ** (_INPUT_BITS + _SLOPE_BITS)
-_FINER = 5  # bits by which the unit is smaller if the first layer has aggregated inputs
+_FINER = 4  # bits by which the unit is smaller if the first layer has aggregated inputs
 _EXACT_ROWS = 2**15  # so many integers up to 2^37 add up to less than 2^53: a double holds the sum
 _SHRUNK = 1 - 2.0**-8  # of the norm is left for rounding to the grid
 _MARGIN = 1 - 2.0**-29  # of the squared norm is left for rounding of the check itself
