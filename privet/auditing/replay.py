@@ -34,6 +34,8 @@ __all__ = ["Move", "Replay", "replay"]
 
 Array = NDArray[np.float64]
 
+_ABSURD = 1e6  # features of an absent node: whatever reads them shows it
+
 
 @dataclass(frozen=True)
 class Move:
@@ -206,10 +208,14 @@ def _row_each(with_node: NDArray[np.int64], without: NDArray[np.int64]) -> bool:
 
 
 def _emptied(graph: Graph, others: NDArray[np.bool_], *, keep_edges: bool) -> Graph:
-    """Return the graph with nothing of a node left but, if they are public, its edges."""
+    """Return the graph with absurd features of a node, which nobody may read, and without edges that are secret."""
     changes: dict[str, Any] = {}
     if isinstance(graph.features, np.ndarray):
-        changes["features"] = np.where(others[:, None], graph.features, np.float32(np.nan)).astype(np.float32)
+        changes["features"] = np.where(others[:, None], graph.features, np.float32(_ABSURD))
+    elif graph.features is not None:
+        features = graph.features.copy()
+        features.data[np.repeat(~others, np.diff(features.indptr))] = _ABSURD
+        changes["features"] = features
     if not keep_edges:
         kept = sp.diags_array(others.astype(np.float32), format="csr")
         adjacency = sp.csr_array(kept @ graph.adjacency @ kept)

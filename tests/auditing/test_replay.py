@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from torch import nn
 
 from privet.auditing.replay import replay
-from privet.data import Graph, social_graph, split_nodes
+from privet.data import Graph, Schema, social_graph, split_nodes
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms import Bits
@@ -48,6 +49,15 @@ def variants() -> list[CentralSystem]:
 @pytest.mark.parametrize("system", variants(), ids=lambda system: f"{system.name}-{getattr(system, 'multiplier', '')}")
 def test_every_central_system_passes(system: CentralSystem, graph: Graph) -> None:
     check_central_system(system, graph)
+
+
+@pytest.mark.parametrize("kind", [HeterPoisson, PrivateMLP])
+@pytest.mark.parametrize("as_matrix", [sp.csr_array, np.asarray])
+def test_sparse_and_dense_features_are_replayed(kind: type[CentralSystem], as_matrix: Any, graph: Graph) -> None:
+    wide = np.random.default_rng(0).random((graph.num_nodes, 60)).astype(np.float32)
+    wide[wide < 0.95] = 0.0
+    made = graph.replace(features=as_matrix(wide), schema=Schema.numeric(60, 0.0, 1.0, classes=3))
+    check_central_system(kind(**QUICK), made, nodes=2)
 
 
 def test_sums_come_close_to_what_the_accountant_allows(graph: Graph) -> None:
