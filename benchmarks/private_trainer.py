@@ -80,9 +80,9 @@ def _measure(kind: str, side: str, batch_size: int, repeats: int) -> dict[str, f
     view = trainer._view()
     batch = trainer.system.sampler(view).draw(SeededBits(1))
     targets, keys = graph.labels[batch.central], np.zeros(len(batch), dtype=np.int64)
+    loaded, seconds, checksum = _peak_mb(), [], 0.0
     if side == "ours":
         trainer._examples.clipped_sum(batch, view.features, targets, keys, CLIP)  # tests the lanes
-    loaded, seconds, checksum = _peak_mb(), [], 0.0
     for _ in range(repeats):
         began = time.process_time()
         if side == "ours":

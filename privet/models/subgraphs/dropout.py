@@ -68,6 +68,6 @@ def mixed(words: Tensor) -> Tensor:
     return words ^ _shifted(words, 31)
 
 
-def _shifted(words: Tensor, by: int) -> Any:
+def _shifted(words: Tensor, by: int) -> Tensor:
     """Shift right without the sign."""
-    return (words >> by) & (2 ** (64 - by) - 1)
+    return torch.bitwise_and(words >> by, 2 ** (64 - by) - 1)
