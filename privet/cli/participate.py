@@ -105,8 +105,9 @@ def participate(
     else:
         out.print("A report for this study was made before; the same one is sent again.")
     reply = device.answer(study, node, private, directory=listed, prepared=prepared)
-    out.print("What is sent: " + json.dumps(reply.symbols()), markup=False, soft_wrap=True)
     outcome = device.deliver(reply, collector, token)
+    # Shown when it is sent: whoever saw it before could stop by the result, and epsilon would not hold any more.
+    out.print("What was sent: " + json.dumps(reply.symbols()), markup=False, soft_wrap=True)
     out.print(f"The collector has it ({outcome}). Spent so far: {owned.spent:g} of {owned.limit:g}.")
 
 

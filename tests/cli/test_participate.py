@@ -39,7 +39,7 @@ def test_from_a_declaration_to_an_export(tmp_path):
         again = privet("participate", link, "--answers", answers, home=home)
         assert "same one is sent again" in again
         assert "(repeated)" in again
-        sent = [line for line in (printed + again).splitlines() if line.startswith("What is sent: ")]
+        sent = [line for line in (printed + again).splitlines() if line.startswith("What was sent: ")]
         assert len(set(sent)) == 1
         other = home / "another"
         over = privet("participate", link, "--answers", answers, "--limit", 1, "--yes", "--clip", home=other, status=2)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 from simulated_studies import asked
@@ -21,6 +22,7 @@ from web_visits import (
     Visit,
     at,
     fill_in,
+    kept_report,
     make_study,
     numeric_study,
     shown_report,
@@ -100,28 +102,34 @@ def test_whole_participation(
     assert page.locator("#unprotected li").all_inner_texts() == expected
     picture(page, f"participant-1-{width}-{scheme}")
 
-    page.get_by_role("button", name="Make my report").click()
+    page.get_by_role("button", name="Continue").click()
     assert "4 answers need your attention" in page.get_by_role("alert").first.inner_text()
     picture(page, f"participant-2-problems-{width}-{scheme}")
     fill_in(page)
     page.get_by_label("Cups of coffee").blur()
     assert page.get_by_text("it will count as 6").is_visible()
 
-    page.get_by_role("button", name="Make my report").click()
-    page.get_by_role("heading", name="Check what will be sent").wait_for()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("heading", name="Check before you send").wait_for()
     assert page.evaluate("document.activeElement.id") == "check-heading"
-    table = page.get_by_role("table", name="Your answers beside the report")
+    table = page.get_by_role("table", name="Your answers", exact=True)
     assert "Night owl" in table.inner_text()
     assert "3, 44, 120" in table.inner_text()
+    possible = page.get_by_role("table", name="What may be sent for your answers").inner_text()
+    assert "Your true choice is sent with 58% probability." in possible
     picture(page, f"participant-3-check-{width}-{scheme}")
-    body = shown_report(page)
-    plain = str(page.locator("#bytes code").nth(1).text_content())
-    assert json.loads(plain) == live.study.release.wire.to_json(bytes.fromhex(body))
     assert visit.reports == []
 
-    page.get_by_role("button", name="Send this report").click()
+    page.get_by_role("button", name="Send my report").click()
     page.get_by_role("heading", name="your report is stored").wait_for()
     picture(page, f"participant-4-sent-{width}-{scheme}")
+    body = shown_report(page)
+    plain = str(page.locator("#sent-report code").nth(1).text_content())
+    sent = live.study.release.wire.to_json(bytes.fromhex(body))
+    assert json.loads(plain) == sent
+    group = ("Early bird", "Night owl", "Neither")[sent["label"]]
+    values = page.get_by_role("table", name="The report that is stored")
+    assert group in values.get_by_role("row", name="Which type are you?").inner_text()
     assert visit.reports == [bytes.fromhex(live.study.id + body)]
     assert live.store.get(node) == bytes.fromhex(body)
     assert page.get_by_text(hashlib.sha256(bytes.fromhex(body)).hexdigest()).is_visible()
@@ -135,20 +143,25 @@ def test_a_reload_finds_the_same_report_and_sends_nothing_twice(live: Live, visi
     visit = visitor()
     page = visit.open(live.link(20))
     fill_in(page)
-    page.get_by_role("button", name="Make my report").click()
-    first = shown_report(page)
+    page.get_by_role("button", name="Continue").click()
+    page.route("**/reports", lambda route: route.abort())
+    page.get_by_role("button", name="Send my report").click()
+    page.get_by_text("The report is kept").wait_for()
+    first = kept_report(page)
+    page.unroute("**/reports")
     page.reload()
-    page.get_by_text("made earlier in this browser").wait_for()
-    assert shown_report(page) == first
+    page.get_by_text("Your report is made and its cost is written down").wait_for()
+    assert kept_report(page) == first
     assert SENTINEL not in page.content()
-    page.get_by_role("button", name="Send this report").click()
+    page.get_by_role("button", name="Send my report").click()
     page.get_by_role("heading", name="your report is stored").wait_for()
+    assert shown_report(page) == first
     assert live.store.get(20) == bytes.fromhex(first)
     page.reload()
     page.get_by_role("heading", name="your report is stored").wait_for()
     page.get_by_text("Your privacy budget: history and limit").click()
     assert page.get_by_role("table", name="Reports made in this browser").locator("tbody tr").count() == 1
-    assert len(visit.reports) == 1
+    assert visit.reports == [bytes.fromhex(live.study.id + first)] * 2  # the try that was lost, and one more
     with page.expect_download() as download:
         page.get_by_role("button", name="Save the receipt").click()
     receipt = json.loads(Path(download.value.path()).read_text())
@@ -161,15 +174,17 @@ def test_two_tabs_make_one_report_and_send_it_when_online_again(live: Live, visi
     for page in pages:
         page.bring_to_front()
         fill_in(page)
-        page.get_by_role("button", name="Make my report").click()
-    assert shown_report(pages[0]) == shown_report(pages[1])
-    assert pages[1].get_by_text("made earlier in this browser").is_visible()
+        page.get_by_role("button", name="Continue").click()
+        page.get_by_role("button", name="Send my report").wait_for()
     visit.context.set_offline(True)
-    pages[1].get_by_role("button", name="Send this report").click()
-    pages[1].get_by_text("You are offline. The report is kept").wait_for()
+    for page in pages:
+        page.bring_to_front()
+        page.get_by_role("button", name="Send my report").click()
+        page.get_by_text("You are offline. The report is kept").wait_for()
+    assert kept_report(pages[0]) == kept_report(pages[1])  # there is one
     visit.context.set_offline(False)
     pages[1].get_by_role("heading", name="your report is stored").wait_for()
-    assert live.store.get(21) == visit.reports[0][32:]
+    assert {live.store.get(21)} == {each[32:] for each in visit.reports}
 
 
 def test_errors_and_a_lost_answer_are_survived_with_the_same_bytes(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -189,10 +204,10 @@ def test_errors_and_a_lost_answer_are_survived_with_the_same_bytes(live: Live, v
 
     page.route("**/reports", unreliable)
     fill_in(page)
-    page.get_by_role("button", name="Make my report").click()
-    body = shown_report(page)
-    page.get_by_role("button", name="Send this report").click()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Send my report").click()
     page.get_by_text("The collector cannot be reached. The report is kept").wait_for()
+    body = kept_report(page)
     page.get_by_role("button", name="Try now").click()
     page.get_by_role("heading", name="your report is stored").wait_for()
     assert len(tries) == 3
@@ -205,8 +220,8 @@ def test_a_different_report_is_refused_by_the_collector(live: Live, visitor: Cal
     for number in range(2):
         page = visitor().open(live.link(23))
         fill_in(page)
-        page.get_by_role("button", name="Make my report").click()
-        page.get_by_role("button", name="Send this report").click()
+        page.get_by_role("button", name="Continue").click()
+        page.get_by_role("button", name="Send my report").click()
         expected = ("your report is stored", "Another report is stored for you already")[number]
         page.get_by_role("heading", name=expected).wait_for()
 
@@ -231,15 +246,16 @@ def test_the_owners_limit(live: Live, visitor: Callable[..., Visit], picture: Ca
     page.get_by_role("button", name="Save limit").click()
     page.get_by_role("heading", name="This study would exceed your limit").wait_for()
     assert page.get_by_text("3.4999 is left of your own limit").is_visible()
-    assert not page.get_by_role("button", name="Make my report").is_visible()
+    assert not page.get_by_role("button", name="Continue").is_visible()
     picture(page, "participant-over-limit-390")
     page.reload()
     page.get_by_role("heading", name="This study would exceed your limit").wait_for()
     limit.fill("3.5")
     page.get_by_role("button", name="Save limit").click()
     fill_in(page)
-    page.get_by_role("button", name="Make my report").click()
-    page.get_by_role("heading", name="Check what will be sent").wait_for()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Send my report").click()
+    page.get_by_role("heading", name="your report is stored").wait_for()
     other = visit.open(live.link(25))  # another participant's link in the same browser: one device, one answer
     other.get_by_role("heading", name="This browser answered the study as somebody else").wait_for()
 
@@ -338,13 +354,16 @@ def test_a_study_that_its_operator_closed(
     page = visit.open(collector.link(1))
     page.get_by_label("Feature 0").fill("0.5")
     page.get_by_label("Feature 0").press("Enter")
-    page.get_by_role("heading", name="Check what will be sent").wait_for()
+    page.get_by_role("button", name="Send my report").wait_for()
+    visit.context.set_offline(True)
+    page.get_by_role("button", name="Send my report").click()
+    page.get_by_text("You are offline. The report is kept").wait_for()
     headers = {"Authorization": f"Bearer {OPERATOR_KEY}"}
-    assert visit.context.request.post(f"{collector.origin}/operator/close", headers=headers).ok
-    page.get_by_role("button", name="Send this report").click()
+    urlopen(Request(f"{collector.origin}/operator/close", headers=headers, method="POST")).close()
+    visit.context.set_offline(False)
     page.get_by_text("The study was closed by its operator. Your report never left this device.").wait_for()
     assert (collector.store.count(), visit.reports) == (0, [])
-    assert not page.get_by_role("button", name="Send this report").is_visible()
+    assert not page.get_by_role("button", name="Send my report").is_visible()
     page.get_by_text("Your privacy budget: history and limit").click()
     assert page.get_by_text("Refunded ε = 1 for “Closed early”, whose report was never sent").is_visible()
     assert "This study costs" not in page.locator("#budget-words").inner_text()
@@ -365,12 +384,12 @@ def test_a_report_that_was_sent_is_not_refunded(serve: Callable[[Study], Live], 
     page.route("**/reports", lambda route: route.abort())
     page.get_by_label("Feature 0").fill("0.5")
     page.get_by_label("Feature 0").press("Enter")
-    page.get_by_role("button", name="Send this report").click()
+    page.get_by_role("button", name="Send my report").click()
     page.get_by_text("The report is kept").wait_for()
     headers = {"Authorization": f"Bearer {OPERATOR_KEY}"}
     assert page.request.post(f"{collector.origin}/operator/close", headers=headers).ok
     page.reload()
-    page.get_by_text("made earlier in this browser").wait_for()
+    page.get_by_text("Your report is made and its cost is written down").wait_for()
     ledger = json.loads(page.evaluate("localStorage.getItem('privet-ledger-1')"))
     assert (len(ledger["reports"]), ledger["refunds"]) == (1, [])
 
@@ -425,10 +444,10 @@ def test_hundreds_of_features(
     page.get_by_label("Or read them from a file").set_input_files(file)
     page.get_by_text("400 answers read.", exact=True).wait_for()
     picture(page, "participant-many-390")
-    page.get_by_role("button", name="Make my report").click()
-    page.get_by_role("heading", name="Check what will be sent").wait_for()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("heading", name="Check before you send").wait_for()
     picture(page, "participant-many-check-390")
-    page.get_by_role("button", name="Send this report").click()
+    page.get_by_role("button", name="Send my report").click()
     page.get_by_role("heading", name="your report is stored").wait_for()
     assert collector.store.answers()["features"].reports.symbols.shape == (1, 30)
 
@@ -446,44 +465,56 @@ def test_the_pages_are_served_with_a_strict_policy(live: Live, visitor: Callable
     visit.troubles.clear()
 
 
-def test_what_is_not_sent_is_refunded_and_not_drawn_again(
+def test_nothing_is_drawn_before_a_person_decides_to_send(
     serve: Callable[[Study], Live], visitor: Callable[..., Visit]
 ) -> None:
     collector = serve(numeric_study(title="Declined"))
     visit = visitor()
+    visit.context.add_init_script(
+        "window.drawn = 0; const draw = crypto.getRandomValues.bind(crypto);"
+        "crypto.getRandomValues = (array) => { window.drawn += 1; return draw(array); };"
+    )
     page = visit.open(collector.link(1))
     page.get_by_label("Feature 0").fill("0.5")
     page.get_by_label("Feature 0").press("Enter")
     page.get_by_role("button", name="Do not send").click()
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "decline"
-    assert page.evaluate("JSON.parse(localStorage.getItem('privet-ledger-1')).reports.length") == 1
     page.get_by_role("button", name="Do not send").click()
     assert page.evaluate("document.activeElement.id") == "confirm-no"
-    page.get_by_role("button", name="Destroy it").click()
-    page.get_by_text("Your report never left this device. It is destroyed, and its cost is refunded.").wait_for()
+    page.get_by_role("button", name="Do not send one").click()
+    page.get_by_text("No report was made, and nothing is spent.").wait_for()
     assert page.evaluate("document.activeElement.id") == "ended-heading"
-    ledger = json.loads(page.evaluate("localStorage.getItem('privet-ledger-1')"))
-    assert ledger["reports"] == []
-    assert [(entry["cost"], entry["reason"]) for entry in ledger["refunds"]] == [(1.0, "You decided not to send it.")]
+    assert page.evaluate("localStorage.getItem('privet-ledger-1')") is None
+    assert page.evaluate("[window.drawn, sessionStorage.length]") == [0, 0]
     page.get_by_text("Your privacy budget: history and limit").click()
     assert page.get_by_text("So far you have given away ε = 0").is_visible()
     page.reload()
-    page.get_by_role("heading", name="Nothing was sent").wait_for()
-    assert page.locator("#questions input").count() == 0
-    assert (collector.store.count(), visit.reports) == (0, [])
+    assert page.get_by_label("Feature 0").input_value() == ""  # whoever changes their mind begins anew
+    page.get_by_label("Feature 0").fill("0.5")
+    page.get_by_label("Feature 0").press("Enter")
+    page.get_by_role("button", name="Change my answers").click()
+    assert page.evaluate("document.activeElement.id") == "answer-heading"
+    page.get_by_label("Feature 0").fill("0.25")
+    page.get_by_role("button", name="Continue").click()
+    assert "0.25" in page.get_by_role("table", name="Your answers", exact=True).inner_text()
+    assert (collector.store.count(), visit.reports, page.evaluate("window.drawn")) == (0, [], 0)
+    page.get_by_role("button", name="Send my report").click()
+    page.get_by_role("heading", name="your report is stored").wait_for()
+    assert page.evaluate("window.drawn") > 0
+    assert collector.store.count() == 1
 
 
 def test_what_has_left_cannot_be_kept_back(live: Live, visitor: Callable[..., Visit]) -> None:
     page = visitor().open(live.link(40))
     page.route("**/reports", lambda route: route.abort())
     fill_in(page)
-    page.get_by_role("button", name="Make my report").click()
-    page.get_by_role("button", name="Send this report").click()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Send my report").click()
     page.get_by_text("The report is kept").wait_for()
     assert not page.get_by_role("button", name="Do not send").is_visible()
     page.reload()
-    page.get_by_role("button", name="Send this report").wait_for()
+    page.get_by_role("button", name="Send my report").wait_for()
     assert not page.get_by_role("button", name="Do not send").is_visible()
 
 
@@ -491,8 +522,8 @@ def test_a_withdrawal(live: Live, visitor: Callable[..., Visit]) -> None:
     visit = visitor()
     page = visit.open(live.link(41))
     fill_in(page)
-    page.get_by_role("button", name="Make my report").click()
-    page.get_by_role("button", name="Send this report").click()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Send my report").click()
     page.get_by_role("heading", name="your report is stored").wait_for()
     asked_for: list[tuple[str, str]] = []
     answers = [(503, {"error": "The store did not answer; try again."}), (200, {"status": "erased"})]
@@ -519,7 +550,7 @@ def test_a_withdrawal(live: Live, visitor: Callable[..., Visit]) -> None:
     assert page.get_by_role("table", name="Reports made in this browser").get_by_text("withdrawn on").is_visible()
     page.reload()
     page.get_by_role("heading", name="Your report is withdrawn").wait_for()
-    assert not page.get_by_role("button", name="Send this report").is_visible()
+    assert not page.get_by_role("button", name="Send my report").is_visible()
 
 
 def test_people_read_when_their_report_is_deleted_before_they_agree(
@@ -539,9 +570,11 @@ def test_the_browser_is_asked_to_keep_the_ledger(live: Live, visitor: Callable[.
     )
     page = visit.open(live.link(43))
     fill_in(page)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("heading", name="Check before you send").wait_for()
     assert page.evaluate("localStorage.asked ?? ''") == ""
-    page.get_by_role("button", name="Make my report").click()
-    page.get_by_role("heading", name="Check what will be sent").wait_for()
+    page.get_by_role("button", name="Send my report").click()
+    page.get_by_role("heading", name="your report is stored").wait_for()
     assert page.evaluate("localStorage.asked") == "!"  # and a refusal changes nothing
 
 
@@ -554,7 +587,7 @@ def test_a_keyboard_reaches_everything_in_order(live: Live, visitor: Callable[..
         seen.append(page.evaluate("document.activeElement.id || document.activeElement.parentElement.id"))
     features = ["feature-0", "feature-1", "feature-2"]
     assert seen[:9] == ["language", "more", *features, "label-0", "neighbours", "make", "budget"]
-    page.get_by_role("button", name="Make my report").focus()
+    page.get_by_role("button", name="Continue").focus()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "problems"
     page.keyboard.press("Tab")

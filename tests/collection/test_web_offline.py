@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from web_visits import CHROMIUM, SENTINEL, Live, Server, Visit, fill_in, make_study, shown_report
+from web_visits import CHROMIUM, SENTINEL, Live, Server, Visit, fill_in, kept_report, make_study
 
 import privet.collection
 from privet.collection.server.pages import Pages, add_pages
@@ -51,15 +51,16 @@ def test_a_report_is_made_without_a_connection_and_sent_when_it_is_back(
     assert page.get_by_label("Hours of sleep").input_value() == SENTINEL
     assert page.get_by_label("Night owl").is_checked()
     assert page.locator("#neighbours").input_value() == "3, 44 120"
-    page.get_by_role("button", name="Make my report").click()
-    body = bytes.fromhex(shown_report(page))
-    page.get_by_role("button", name="Send this report").click()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Send my report").click()
     page.get_by_text("You are offline. The report is kept").wait_for()
-    assert page.get_by_role("button", name="Do not send").is_visible()  # nothing has left: it can still be refunded
+    assert not page.get_by_role("button", name="Do not send").is_visible()  # it is drawn
+    body = bytes.fromhex(kept_report(page))
     page.reload()
-    page.get_by_text("made earlier in this browser").wait_for()
-    assert bytes.fromhex(shown_report(page)) == body
-    page.get_by_role("button", name="Send this report").click()
+    page.get_by_text("Your report is made and its cost is written down").wait_for()
+    assert bytes.fromhex(kept_report(page)) == body
+    assert body.hex() not in page.content()
+    page.get_by_role("button", name="Send my report").click()
     page.get_by_text("You are offline. The report is kept").wait_for()
     visit.context.set_offline(False)
     page.get_by_role("heading", name="your report is stored").wait_for()
@@ -71,7 +72,7 @@ def test_another_language_is_there_without_a_connection(live: Live, visitor: Cal
     page = load(visit, live.link(2))
     visit.context.set_offline(True)
     page.locator("#language").select_option("fr")
-    page.get_by_role("button", name="Faire mon rapport").wait_for()
+    page.get_by_role("button", name="Continuer").wait_for()
 
 
 def test_only_the_pages_files_and_public_data_are_kept(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -79,8 +80,8 @@ def test_only_the_pages_files_and_public_data_are_kept(live: Live, visitor: Call
     page = load(visit, live.link(13))
     page.reload()  # from here on the worker answers for the page
     fill_in(page)
-    page.get_by_role("button", name="Make my report").click()
-    page.get_by_role("button", name="Send this report").click()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Send my report").click()
     page.get_by_role("heading", name="your report is stored").wait_for()
     page.goto(f"{live.origin}/operator")
     page.get_by_label("Operator's key").wait_for()
@@ -177,6 +178,11 @@ def test_a_draft_ends_when_the_report_is_made(live: Live, visitor: Callable[...,
     page = visitor().open(live.link(5))
     fill_in(page)
     assert SENTINEL in page.evaluate("JSON.stringify(sessionStorage)")
-    page.get_by_role("button", name="Make my report").click()
-    page.get_by_role("heading", name="Check what will be sent").wait_for()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("heading", name="Check before you send").wait_for()
+    page.reload()
+    assert page.get_by_label("Hours of sleep").input_value() == SENTINEL
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Send my report").click()
+    page.get_by_role("heading", name="your report is stored").wait_for()
     assert page.evaluate("sessionStorage.length") == 0

@@ -38,6 +38,7 @@ __all__ = [
     "at",
     "browser",
     "fill_in",
+    "kept_report",
     "make_study",
     "numeric_study",
     "picture",
@@ -258,6 +259,12 @@ def fill_in(page: Any) -> None:
     page.locator("#neighbours").fill("3, 44 120")
 
 
+def kept_report(page: Any) -> str:
+    """The bytes of the one report that the browser keeps, in hexadecimal; the page shows them once they are stored."""
+    (report,) = page.evaluate("JSON.parse(localStorage.getItem('privet-ledger-1')).reports")
+    return str(report["body"])
+
+
 def shown_report(page: Any) -> str:
     """The report's bytes in hexadecimal, as the page shows them."""
-    return str(page.locator("#bytes code").first.text_content())
+    return str(page.locator("#sent-report code").first.text_content())

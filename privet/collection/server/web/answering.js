@@ -1,26 +1,22 @@
-/** The first step: the questions, the draft, and the report that is made of the answers once. */
+/** The first step: the questions and the draft. */
 
-import { pack, perturb } from "./answers.js";
-import { SystemBits } from "./bits.js";
 import { byId } from "./dom.js";
 import { forgetDraft, keepDraft, readDraft } from "./draft.js";
 import { questionForm } from "./form.js";
-import { reserve } from "./ledger.js";
-import { Refusal } from "./refusal.js";
 import { showCheck } from "./sending.js";
 import { askFirst, ifReachable, state } from "./state.js";
-import { phase } from "./study.js";
-import { moment } from "./texts.js";
-import { only, refuse } from "./view.js";
+import { only, refuse, setStep } from "./view.js";
 
 /** Show the questions, with what was entered before a reload. */
 export function showQuestions(focus) {
+  state.raw = null;
   if (state.form === null) {
     state.form = questionForm(state.study, state.node);
     byId("questions").replaceChildren(state.form.node);
     state.form.restore(readDraft(state.study, state.node));
     noteDraft();
   }
+  setStep(0);
   only(["answer", "budget"], focus ? "answer" : null);
 }
 
@@ -30,23 +26,15 @@ function noteDraft() {
   byId("forget").hidden = Object.keys(values).length === 0;
 }
 
-/** Perturb once, and store before anything else happens. */
-async function makeReport(event) {
+/** Go on to the check; nothing is drawn yet. */
+async function review(event) {
   event.preventDefault();
-  const { study, node } = state;
   const raw = state.form.read();
   if (raw === null) return;
   byId("make").disabled = true;
   try {
     await ifReachable(askFirst);
-    let fresh = false;
-    state.report = await reserve(study, node, () => {
-      if (phase(study) !== "open") throw Refusal.of("over", { moment: moment(study.closes) });
-      fresh = true;
-      return pack(study, perturb(study, raw, new SystemBits()));
-    });
-    state.raw = fresh ? raw : null; // another tab was first: its report counts, whatever was entered here
-    forgetDraft(study, node);
+    state.raw = raw;
     showCheck(true);
   } catch (error) {
     refuse(error, ["budget"], true);
@@ -60,6 +48,7 @@ function startAgain() {
   showQuestions(true);
 }
 
-byId("form").addEventListener("submit", makeReport);
+byId("form").addEventListener("submit", review);
 byId("form").addEventListener("input", noteDraft);
 byId("forget").addEventListener("click", startAgain);
+byId("change").addEventListener("click", () => showQuestions(true));

@@ -1,4 +1,4 @@
-/** The raw answers beside the report, and the report byte for byte. */
+/** What was answered, what may be sent for it, and what was sent. */
 
 import { toHex, toJson, unpack } from "./answers.js";
 import { element, scrolling, table } from "./dom.js";
@@ -8,13 +8,29 @@ import { text } from "./texts.js";
 const MOST_ROWS = 12;
 const MOST_SHOWN = 8192;
 
-/** A table of what was answered (`raw`, or null if that is no longer known) and what will be sent. */
-export function comparison(study, raw, report) {
-  const rows = kindsOf(study).flatMap((kind) => kind.rows(study, raw, report));
-  const shown = rows.map(([question, before, after]) => [question, before ?? text("check.unknown"), after]);
-  const headings = [text("check.question"), text("check.answer"), text("check.sent")];
-  const made = table(text("check.caption"), headings, shown, { class: "compare" });
-  return rows.length > MOST_ROWS ? scrolling(text("check.caption"), made) : made;
+/** A table of the answers, before anything is made of them. */
+export function answersOf(study, raw) {
+  const rows = kindsOf(study).flatMap((kind) => kind.answered(study, raw));
+  return listed(text("check.caption"), [text("check.question"), text("check.answer")], rows);
+}
+
+/** A table of what may be sent for each question, with its probabilities: the same for everybody. */
+export function possibilities(study) {
+  const parts = kindsOf(study).map((kind) => kind.cost(study)).filter((part) => part !== null);
+  const headings = [text("check.question"), text("check.may")];
+  return table(text("check.may-caption"), headings, parts.map(({ name, sent }) => [name, sent]), { class: "pairs" });
+}
+
+/** A table of what was sent. */
+export function sentOf(study, body) {
+  const report = unpack(study, body);
+  const rows = kindsOf(study).flatMap((kind) => kind.sent(study, report));
+  return listed(text("sent.caption"), [text("check.question"), text("sent.what")], rows, "pairs sent-values");
+}
+
+function listed(caption, headings, rows, kind = "pairs") {
+  const made = table(caption, headings, rows, { class: kind });
+  return rows.length > MOST_ROWS ? scrolling(caption, made) : made;
 }
 
 /** A body in hexadecimal and as plain values. */

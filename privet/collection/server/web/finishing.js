@@ -1,7 +1,7 @@
 /** The last step: the receipt, a withdrawal, or the end without a report. */
 
 import { describeBudget } from "./budget.js";
-import { bytesOf } from "./comparison.js";
+import { bytesOf, sentOf } from "./comparison.js";
 import { confirmed } from "./confirm.js";
 import { withdraw } from "./delivery.js";
 import { byId } from "./dom.js";
@@ -15,6 +15,7 @@ import { markWithdrawn } from "./withdrawal.js";
 export async function showSent(focus) {
   const { study, node, report } = state;
   byId("receipt").replaceChildren(await receiptFacts(study, node, report));
+  byId("sent-values").replaceChildren(sentOf(study, report.body));
   byId("sent-report").replaceChildren(bytesOf(study, report.body));
   describeBudget(study, report);
   setStep(2);
@@ -38,7 +39,7 @@ async function takeBack() {
   byId("withdraw").disabled = false;
 }
 
-/** The end without a report: "declined" (never sent) or "withdrawn" (erased by the collector). */
+/** The end without a report: "declined" (none was made) or "withdrawn" (erased by the collector). */
 export function showEnded(how, focus) {
   byId("ended-heading").textContent = text(`ended.${how}.heading`);
   byId("ended-words").textContent = text(`ended.${how}.text`);

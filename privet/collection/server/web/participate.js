@@ -12,7 +12,7 @@ import { keepForOffline } from "./offline.js";
 import { fetchUnchecked } from "./public.js";
 import { Refusal } from "./refusal.js";
 import { roundOf } from "./round.js";
-import { NOT_SENT, showCheck } from "./sending.js";
+import { showCheck } from "./sending.js";
 import { askFirst, ifReachable, state } from "./state.js";
 import { fetchManifest, nodeOf, phase, readStudy } from "./study.js";
 import { moment } from "./texts.js";
@@ -45,15 +45,12 @@ async function begin() {
   }
 }
 
-/** Where the participant stands: done, a report that waits to be sent, or nothing made yet. */
+/** Where the participant stands: done, a report that waits to be sent, answers to be checked, or nothing yet. */
 function chooseSection() {
   const { study, report } = state;
   if (report?.sent) return withdrawnAt(firstRound(study)) ? showEnded("withdrawn") : showSent();
   if (report) return showCheck();
   const ledger = readLedger();
-  if (ledger.refunds.some((entry) => entry.study === study.id && entry.reason === NOT_SENT)) {
-    return showEnded("declined");
-  }
   const now = phase(study);
   if (now === "early") return refuse(Refusal.of("early", { moment: moment(study.opens) }));
   if (now === "over") return refuse(Refusal.of("over", { moment: moment(study.closes) }));
@@ -62,7 +59,7 @@ function chooseSection() {
     byId("budget").open = true;
     return refuse(overLimit(ledger, study.cost), ["budget"]);
   }
-  return showQuestions();
+  return state.raw === null ? showQuestions() : showCheck();
 }
 
 /** Everything again in another language; what was entered stays. */

@@ -1,50 +1,63 @@
-/** The second step: check the report, then send it or not. */
+/**
+ * The second step: check the answers and what may be sent for them, then send or not.
+ *
+ * The report is drawn when "Send" is pressed, and shown when the collector has it. Whoever saw it before could choose by
+ * the result whether it is sent, and then its probabilities, which epsilon bounds, would be others.
+ */
 
-import { unpack } from "./answers.js";
+import { pack, perturb } from "./answers.js";
+import { SystemBits } from "./bits.js";
 import { describeBudget } from "./budget.js";
-import { bytesOf, comparison } from "./comparison.js";
+import { answersOf, possibilities } from "./comparison.js";
 import { confirmed } from "./confirm.js";
 import { deliver } from "./delivery.js";
 import { byId } from "./dom.js";
 import { showEnded, showSent } from "./finishing.js";
-import { acknowledge, markTried, refund } from "./ledger.js";
+import { acknowledge, markTried, reserve } from "./ledger.js";
 import { patiently } from "./patience.js";
 import { Refusal } from "./refusal.js";
-import { askFirst, forgetAnswers, state } from "./state.js";
-import { text } from "./texts.js";
+import { askFirst, forgetAnswers, ifReachable, state } from "./state.js";
+import { phase } from "./study.js";
+import { moment, text } from "./texts.js";
 import { inLanguage, only, refuse, setStep } from "./view.js";
-
-/** The reason that the ledger keeps; the catalogues have it in other languages. */
-export const NOT_SENT = "You decided not to send it.";
 
 const nudge = new EventTarget();
 
-/** Show the report that was made, beside the answers if they are still known. */
+/** Show the answers and what may be sent for them; of a report that was made, that it waits to be sent. */
 export function showCheck(focus) {
   const { study, raw, report } = state;
-  byId("check-words").textContent = text(study.shows ? "check.words-shown" : raw ? "check.words" : "check.words-earlier");
-  byId("comparison").replaceChildren(comparison(study, raw, unpack(study, report.body)));
-  byId("bytes").replaceChildren(bytesOf(study, report.body));
-  byId("decline").hidden = report.tried !== null;
+  const key = report !== null ? "check.words-made" : study.shows ? "check.words-shown" : "check.words";
+  byId("check-words").textContent = text(key);
+  byId("comparison").hidden = report !== null;
+  byId("comparison").replaceChildren(...(report === null ? [answersOf(study, raw), possibilities(study)] : []));
+  for (const id of ["decline", "change"]) byId(id).hidden = report !== null;
   describeBudget(study, report);
   setStep(1);
   only(["check", "budget"], focus ? "check" : null);
 }
 
-/** Destroy the report, which never left this device. */
+/** Forget the answers; nothing was drawn, so nothing is spent. */
 async function decline() {
-  const { study, node } = state;
   if (!(await confirmed("decline"))) return;
-  if ((await refund(study, node, NOT_SENT)) === null) return; // it left in the meantime, perhaps from another tab
-  state.report = null;
-  nudge.dispatchEvent(new Event("nudge"));
   forgetAnswers();
   showEnded("declined", true);
 }
 
+/** Perturb once, and store with the cost before anything else happens; if another tab was first, its report counts. */
+async function draw() {
+  const { study, node, raw } = state;
+  await ifReachable(askFirst);
+  state.report = await reserve(study, node, () => {
+    if (phase(study) !== "open") throw Refusal.of("over", { moment: moment(study.closes) });
+    return pack(study, perturb(study, raw, new SystemBits()));
+  });
+  forgetAnswers();
+  showCheck();
+}
+
 async function send() {
   const { study, node, token } = state;
-  byId("send").disabled = true;
+  for (const id of ["send", "decline", "change"]) byId(id).disabled = true;
   byId("progress").className = "";
   byId("progress").textContent = text("check.sending");
   const onTrouble = (sentence, seconds) => {
@@ -54,13 +67,12 @@ async function send() {
     byId("nudge").hidden = false;
   };
   try {
+    if (state.report === null) await draw();
     await patiently(() => state.report && askFirst(), onTrouble, nudge); // reached once before anything leaves
     state.report = await markTried(study, node);
     if (state.report === null) throw Refusal.of("taken-back");
-    byId("decline").hidden = true;
     await deliver(study, token, state.report.body, onTrouble, nudge);
     state.report = await acknowledge(study, node);
-    forgetAnswers();
     await showSent(true);
   } catch (error) {
     if (byId("ended").hidden) {
@@ -68,7 +80,7 @@ async function send() {
       refuse(error, state.report === null ? ["budget"] : ["check", "budget"], true);
     }
   }
-  byId("send").disabled = false;
+  for (const id of ["send", "decline", "change"]) byId(id).disabled = false;
   byId("nudge").hidden = true;
   byId("progress").textContent = "";
 }

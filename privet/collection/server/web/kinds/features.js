@@ -17,7 +17,8 @@ export const features = {
   isAsked: (study) => study.features !== null,
   control: featureControl,
   cost: (study) => ({ name: names(study), sent: describe(study.features), epsilon: study.features.epsilon }),
-  rows,
+  answered: answeredFeatures,
+  sent,
   unprotected: (study) => (study.features instanceof SampledResponse ? ["sampled"] : []),
 };
 
@@ -84,16 +85,23 @@ function noteClipping({ control, node }, domain) {
   hint.classList.toggle("notable", outside);
 }
 
-function rows(study, raw, report) {
+/** Each question with its answer. */
+export function answeredFeatures(study, raw) {
+  const features = [...study.domains.keys()];
+  return shortened(features, (feature) => rawInWords(raw.features[feature], study.domains[feature]), study);
+}
+
+function sent(study, report) {
   const chosen = report.coordinates ?? [...study.domains.keys()];
-  const made = chosen.slice(0, MOST_ROWS).map((feature, place) => {
-    const domain = study.domains[feature];
-    const sent = symbolInWords(study.features, report.symbols[place], domain);
-    return [questionOf(study, feature), raw && rawInWords(raw.features[feature], domain), sent];
-  });
-  if (chosen.length > MOST_ROWS) made.push([counted("more", chosen.length - MOST_ROWS), "…", "…"]);
+  const inWords = (feature, place) => symbolInWords(study.features, report.symbols[place], study.domains[feature]);
   const silent = study.domains.length - chosen.length;
-  if (silent > 0) made.push([counted("check.silent", silent), raw && text("check.stays"), text("check.nothing")]);
+  const others = silent > 0 ? [[counted("check.silent", silent), text("check.nothing")]] : [];
+  return [...shortened(chosen, inWords, study), ...others];
+}
+
+function shortened(features, inWords, study) {
+  const made = features.slice(0, MOST_ROWS).map((feature, place) => [questionOf(study, feature), inWords(feature, place)]);
+  if (features.length > MOST_ROWS) made.push([counted("more", features.length - MOST_ROWS), "…"]);
   return made;
 }
 

@@ -13,6 +13,8 @@ export const friendsAgain = kind("friends-again");
 
 function kind(name) {
   const find = (study) => study.asked.find((question) => question.name === name);
+  const byGroup = (study, counts) =>
+    Array.from(counts, (count, label) => [text(`${name}.group`, { group: className(study, label) }), String(count)]);
   return {
     name: "neighbours",
     isAsked: (study) => find(study) !== undefined,
@@ -21,14 +23,8 @@ function kind(name) {
       const { mechanism, cost } = find(study);
       return { name: text(`${name}.each`), sent: `${describe(mechanism)} ${text("sent.twice-tables")}`, epsilon: cost };
     },
-    rows(study, raw, report) {
-      const question = find(study);
-      const counts = raw && friendCounts(study.node, raw.neighbours, question, study.classes);
-      return report[name].map((sent, label) => {
-        const group = text(`${name}.group`, { group: className(study, label) });
-        return [group, counts && String(counts[label]), String(sent)];
-      });
-    },
+    answered: (study, raw) => byGroup(study, friendCounts(study.node, raw.neighbours, find(study), study.classes)),
+    sent: (study, report) => byGroup(study, report[name]),
     unprotected: () => [],
   };
 }

@@ -6,7 +6,8 @@
  * - `control(study, participant)`: the form's part, {node, read}; `read(problems)` returns the raw answer, and pushes
  *   {id, question, sentence} for whatever is wrong with it. Every control has an id, so that drafts find it again;
  * - `cost(study)`: {name, sent, epsilon} for the table of costs, in the question's own words;
- * - `rows(study, raw, report)`: [question, answer, what is sent] for the check; `raw` is null once answers are gone;
+ * - `answered(study, raw)`: [question, answer] for the check, before a report is made;
+ * - `sent(study, report)`: [question, what was sent] for the receipt;
  * - `unprotected(study)`: keys of the catalogues (under "unprotected."), or [key, values], for what it leaves open.
  */
 

@@ -28,9 +28,8 @@ export const label = {
     const sent = text("sent.choice", { chance: percent(high / total) });
     return { name: classQuestion(study), sent, epsilon: study.labels.epsilon };
   },
-  rows(study, raw, report) {
-    return [[classQuestion(study), raw && theirs(className(study, raw.label)), theirs(className(study, report.label))]];
-  },
+  answered: (study, raw) => [[classQuestion(study), theirs(className(study, raw.label))]],
+  sent: (study, report) => [[classQuestion(study), theirs(className(study, report.label))]],
   unprotected: () => [],
 };
 

@@ -17,10 +17,8 @@ export const neighbours = {
     const sent = describe(study.neighbours) + (oneSided ? ` ${text("sent.twice")}` : "");
     return { name: text("neighbours.each"), sent, epsilon: chargedEpsilon };
   },
-  rows(study, raw, report) {
-    const [before, after] = [raw?.neighbours, report.neighbours].map((ids) => ids && inWords(ids, study.names));
-    return [[text("neighbours.question"), raw && before, after]];
-  },
+  answered: (study, raw) => [[text("neighbours.question"), inWords(raw.neighbours, study.names)]],
+  sent: (study, report) => [[text("neighbours.question"), inWords(report.neighbours, study.names)]],
   unprotected: () => [],
 };
 

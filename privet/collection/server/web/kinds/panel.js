@@ -3,11 +3,8 @@
 import { element } from "../dom.js";
 import { allowed, questionOf } from "../fields.js";
 import { text } from "../texts.js";
-import { featureControl, rawInWords } from "./features.js";
-import { className, classQuestion, label } from "./label.js";
-
-const MOST_ROWS = 500;
-const shown = (words) => [words, text("panel.open")];
+import { answeredFeatures, featureControl } from "./features.js";
+import { classQuestion, label } from "./label.js";
 
 const features = {
   name: "features",
@@ -29,17 +26,14 @@ const features = {
     }
   },
   cost: () => ({ name: text("panel.answers"), sent: text("panel.open"), epsilon: null }),
-  rows: (study, raw, report) =>
-    report.features.slice(0, MOST_ROWS).map((value, i) => {
-      return [questionOf(study, i), ...shown(rawInWords(value, study.domains[i]))];
-    }),
+  answered: answeredFeatures,
+  sent: answeredFeatures,
   unprotected: () => ["everything"],
 };
 
 const group = {
   ...label,
   cost: (study) => ({ name: classQuestion(study), sent: text("panel.open"), epsilon: null }),
-  rows: (study, raw, report) => [[classQuestion(study), ...shown(className(study, report.label))]],
   unprotected: () => [],
 };
 
@@ -62,7 +56,8 @@ const consent = {
     };
   },
   cost: () => null,
-  rows: () => [],
+  answered: () => [],
+  sent: () => [],
   unprotected: () => [],
 };
 

@@ -4,11 +4,9 @@ import { element } from "../dom.js";
 import { percent } from "../numbers.js";
 import { clipped, resembles } from "../resemblance.js";
 import { listed, text } from "../texts.js";
-import { featureControl, rawInWords } from "./features.js";
-import { questionOf } from "../fields.js";
+import { answeredFeatures, featureControl } from "./features.js";
 import { className } from "./label.js";
 
-const MOST_ROWS = 500;
 const find = (study) => study.asked.find(({ name }) => name === "resemblance");
 
 export const resemblance = {
@@ -19,14 +17,15 @@ export const resemblance = {
     const groups = offered(study);
     return { name: text("resemblance.question", { groups }), sent: describe(study), epsilon: find(study).cost };
   },
-  rows(study, raw, report) {
-    const question = find(study);
-    const answers = study.domains.slice(0, MOST_ROWS).map((domain, i) => {
-      return [questionOf(study, i), raw && rawInWords(raw.features[i], domain), text("check.nothing")];
-    });
-    const [position] = question.mechanism.decode(report.resemblance);
-    const sent = Array.isArray(question.offers) ? className(study, question.offers[position]) : String(position + 1);
-    return [...answers, [text("resemblance.most"), raw && className(study, best(study, raw.features)), sent]];
+  answered(study, raw) {
+    const found = className(study, best(study, raw.features));
+    return [...answeredFeatures(study, raw), [text("resemblance.most"), found]];
+  },
+  sent(study, report) {
+    const { mechanism, offers } = find(study);
+    const [position] = mechanism.decode(report.resemblance);
+    const group = Array.isArray(offers) ? className(study, offers[position]) : String(position + 1);
+    return [[text("resemblance.most"), group]];
   },
   unprotected: () => ["offered"],
 };
