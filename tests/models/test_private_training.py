@@ -8,7 +8,7 @@ import torch
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.models.clipping import clipped_gradient, perceptron
-from privet.models.private_training import PrivateSteps, train_privately
+from privet.models.private_training import PrivateSteps, descend, train_privately
 from privet.models.rows import SparseRows
 
 
@@ -56,3 +56,9 @@ def test_more_noise_than_is_accounted_for_is_refused_before_the_first_step() -> 
     how = PrivateSteps(2**30, 0.5, 2.0, 7.0)
     with pytest.raises(InvalidParameter, match=r"at most 2\^32 noise values"):
         train_privately(perceptron(6, 5, 3), lambda: pytest.fail("a batch was drawn"), how, SeededBits(0))
+
+
+def test_noise_needs_a_sum_on_the_grid() -> None:
+    how = PrivateSteps(steps=1, max_grad_norm=0.5, sigma=1.0, expected_size=10.0)
+    with pytest.raises(InvalidParameter, match="a sum on the integer grid where noise is added"):
+        descend([torch.nn.Parameter(torch.zeros(2))], lambda: np.zeros(2), how, SeededBits(0))
