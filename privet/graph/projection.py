@@ -28,7 +28,7 @@ _BITS = 64
 class Projection:
     """R, a matrix of ``dimension`` rows and ``width`` columns whose rows are made when they are needed.
 
-    Its entries are 1 / sqrt(dimension) or its negative, so that entries of X R have the root mean square of those of X.
+    Its entries are 1 / sqrt(width) or its negative, so that the rows of X R have the lengths of those of X on average.
     Features of no more columns than ``width`` are left as they are: R is then the identity.
 
     Attributes:
@@ -36,8 +36,8 @@ class Projection:
         width: The largest number of columns that are kept.
         seed: The public seed.
 
-    >>> Projection(dimension=4, width=2).rows(np.array([0, 3])).tolist()
-    [[-0.5, 0.5], [0.5, -0.5]]
+    >>> Projection(dimension=5, width=4).rows(np.array([0, 3])).tolist()
+    [[-0.5, 0.5, -0.5, 0.5], [0.5, -0.5, -0.5, 0.5]]
     """
 
     dimension: int
@@ -66,7 +66,7 @@ class Projection:
         words = np.arange(-(-self.width // _BITS), dtype=np.uint64)
         counters = np.asarray((columns.astype(np.uint64)[:, None] << np.uint64(_WORDS)) + words, dtype=np.uint64)
         bits = np.unpackbits(_mixed(counters, self.seed).astype("<u8").view(np.uint8), axis=1)[:, : self.width]
-        return (1.0 - 2.0 * bits.astype(np.float32)) * np.float32(self.dimension**-0.5)
+        return (1.0 - 2.0 * bits.astype(np.float32)) * np.float32(self.width**-0.5)
 
     def matrix(self) -> NDArray[np.float32]:
         """Return R itself."""

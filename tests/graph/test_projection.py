@@ -1,4 +1,4 @@
-"""The public random projection: rows on demand equal the matrix, entries keep their size, distances stay."""
+"""The public random projection: rows on demand equal the matrix, distances stay."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_blocks_of_reports_give_the_product_with_the_matrix(
 
 
 def test_it_is_made_of_fair_and_unrelated_signs() -> None:
-    matrix = Projection(2000, 200).matrix() * np.sqrt(2000)
+    matrix = Projection(2000, 200).matrix() * np.sqrt(200)
     assert set(np.unique(np.round(matrix, 5))) == {-1.0, 1.0}
     # A correct program fails for another seed with a probability below 1e-6: sums of 2,000 fair signs, 20,100 of them.
     products = matrix.T @ matrix / np.sqrt(2000)
@@ -41,12 +41,11 @@ def test_it_is_made_of_fair_and_unrelated_signs() -> None:
     assert not np.array_equal(Projection(100, 64).matrix(), Projection(100, 64, seed=1).matrix())
 
 
-def test_distances_and_the_size_of_entries_stay() -> None:
+def test_distances_stay() -> None:
     x = np.random.default_rng(0).standard_normal((40, 3000))
     y = x @ Projection(3000, 1000).matrix()
-    assert abs(np.sqrt((y**2).mean()) - 1.0) < 0.02
     before, after = (np.linalg.norm(each[:20] - each[20:], axis=1) for each in (x, y))
-    np.testing.assert_allclose(after / before * np.sqrt(3), 1.0, atol=0.12)  # deviations of 0.022
+    np.testing.assert_allclose(after / before, 1.0, atol=0.12)  # deviations of 0.022
 
 
 @pytest.mark.parametrize("wrong", [{"width": 0}, {"dimension": 0}, {"seed": -1}, {"seed": 1 << 16}])

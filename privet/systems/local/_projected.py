@@ -170,7 +170,8 @@ def _smoothed(collected: Collected, chances: NDArray[np.float32], hops: int) -> 
     elif hops and graph is not None:
         stored = distributed.gcn_operator(graph, self_loops=True)
         chances = distributed.kprop(graph.columns(chances), stored, hops).numpy()
-    return chances / chances.sum(axis=1, keepdims=True)
+    shares: NDArray[np.float32] = chances / chances.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _embedding(members: Sequence[MLP], rows: HeldRows) -> NDArray[np.float32]:
