@@ -263,7 +263,7 @@ def export_to_store(
     while True:
         erased = _erased_by_now(folder)
         found = export_partitions(folder, spool, partitions or store.num_partitions, client=client, progress=progress)
-        about = {"study": found.manifest.study, "erasures": found.manifest.erasures}
+        about: dict[str, str | int] = {"study": found.manifest.study, "erasures": found.manifest.erasures}
         write_table(store, "answers", found.tables(), about=about, private=True)
         shutil.rmtree(spool)
         if _erased_by_now(folder) == erased:  # somebody may have been erased while the table was written
