@@ -15,11 +15,12 @@ __all__ = ["atomic_directory", "atomic_file", "check_writable"]
 
 
 @contextmanager
-def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[Path]:
     """Give a temporary file to write to; it takes the place of ``path`` only if nothing failed.
 
     Args:
         path: The file that is to exist in the end.
+        private: True if only its owner may read it; the temporary file then exists, and is empty.
     """
     target = Path(path)
     _require_parent(target)
@@ -28,6 +29,8 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = _sibling(target)
     try:
         with _named_after(target):
+            if private:
+                os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             yield temporary
             os.replace(temporary, target)
     finally:

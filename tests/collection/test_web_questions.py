@@ -301,6 +301,51 @@ def test_public_data_are_asked_for_with_the_token(rounds: Rounds, visitor: Calla
     page.get_by_label("Who are your friends?").wait_for()
 
 
+def test_public_data_are_not_left_to_the_next_person(rounds: Rounds, visitor: Callable[..., Visit]) -> None:
+    """Names and tables need the token from the worker, too, and are erased with a decision against taking part."""
+    visit = visitor(service_workers="allow")
+    manifests = {f"/public/{each.id}" for each in (rounds.first, rounds.second)}
+    kept = """async () => {
+      const cache = await caches.open("privet-public-2");
+      return (await cache.keys()).map(({ url }) => new URL(url).pathname);
+    }"""
+
+    def load(study: Study) -> Any:
+        page = visit.open(rounds.link(27, study.id))
+        page.get_by_text("It now opens without a connection, too.").wait_for()
+        return page
+
+    page = load(rounds.second)
+    assert set(page.evaluate(kept)) > manifests
+    page.reload()
+    page.get_by_label("Kilometres to work").wait_for()
+    ask = "([digest, headers]) => fetch(`/public/${digest}`, { headers }).then(({ status }) => status)"
+    token = rounds.link(27).partition("token=")[2].partition("&")[0]
+    assert page.evaluate(ask, [DIRECTORY.digest, {"Authorization": f"Bearer {token}"}]) == 200
+    for headers in ({}, {"Authorization": "Bearer another"}):
+        assert page.evaluate(ask, [DIRECTORY.digest, headers]) == 401
+    fill_in(page)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Do not send").click()
+    page.get_by_role("button", name="Do not send one").click()
+    page.get_by_role("heading", name="Nothing was sent").wait_for()
+    assert page.evaluate(kept) == []
+    assert page.evaluate("sessionStorage.length") == 0
+    page.close()
+
+    page = load(rounds.second)
+    fill_in(page)
+    finish(page)
+    page.get_by_role("button", name="Withdraw my report").click()
+    page.get_by_role("button", name="Withdraw it").click()
+    page.get_by_role("heading", name="Your report is withdrawn").wait_for()
+    assert page.evaluate(kept) == []
+    page.close()
+    page = load(rounds.second)
+    page.get_by_role("heading", name="Your report is withdrawn").wait_for()
+    assert set(page.evaluate(kept)) <= manifests
+
+
 def test_another_person_in_the_same_browser_is_refused(rounds: Rounds, visitor: Callable[..., Visit]) -> None:
     visit = visitor()
     page = visit.open(rounds.link(25, rounds.first.id))

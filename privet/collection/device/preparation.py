@@ -122,7 +122,8 @@ def _attached(release: LocalRelease, source: Source | None, invited: _Invitation
                 raise Refusal(f"The study does not bind the '{name}' of the question '{ask.name}'. {_NOTHING}")
             if name in ask.per_person():
                 if invited is not None:
-                    ask = replace(ask, **{name: invited.row(question, name, value)})
+                    own: dict[str, Any] = {name: invited.row(question, name, value)}
+                    ask = replace(ask, **own)
             else:
                 what = f"'{name}' of the question '{ask.name}'"
                 ask = ask.attach(**{name: _fetched(value.removeprefix("sha256:"), what, source)})
@@ -171,7 +172,8 @@ class _Invitation:
         try:
             verify_row(root, nodes, self._node, values, salt, proof)
             own = OwnRow(self._node, values, nodes)
-            replace(question.ask, **{name: own}).check_row(name, question.mechanism, self._study.population)
+            attached: dict[str, Any] = {name: own}
+            replace(question.ask, **attached).check_row(name, question.mechanism, self._study.population)
         except (InvalidData, InvalidParameter) as error:
             raise Refusal(f"Your invitation is not one of this study. {error} {_NOTHING}") from None
         return own

@@ -46,7 +46,7 @@ class ImpossibleReports(InvalidReports):
 
 
 def write_answers(path: str | os.PathLike[str], study: Study, answers: Answers, erasures: int = 0) -> None:
-    """Write all answers, in the order of their nodes; nothing half-written stays behind.
+    """Write all answers, in the order of their nodes, for their owner alone; nothing half-written stays behind.
 
     Args:
         path: The Parquet file to write.
@@ -70,7 +70,7 @@ def write_tables(path: str | os.PathLike[str], study: Study, tables: Iterable[An
 
     metadata = dict(zip(_KEYS, (_FORMAT, study.canonical(), study.id.encode()), strict=True))
     metadata[_ERASURES] = str(erasures).encode()
-    with atomic_file(path) as file, contextlib.ExitStack() as opened:
+    with atomic_file(path, private=True) as file, contextlib.ExitStack() as opened:
         writer = None
         for table in tables:
             if writer is None:

@@ -7,11 +7,13 @@
 
 Every part is read from the database and written on its own, by the workers of a cluster or by this process, some
 thousands of reports at a time. Everything is written to ``DIR.partial``, which becomes DIR in the end: an export that
-was stopped goes on with the parts that are missing. A part whose people include somebody erased since is made again.
+was stopped goes on with the parts that are missing. A part whose erased people are not the ones erased by now is made
+again. Only the owner of the files may read them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -25,10 +27,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from privet.collection.operator.export import answer_tables, read_answers, read_study, write_tables
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.server.erasure import Erasure
 from privet.collection.server.store import Store
 from privet.collection.study import Study
 from privet.data.store import GraphStore, write_table
-from privet.data.store.files import StoredFile, flush_directory, flush_file, reading, seal, write_text
+from privet.data.store.files import StoredFile, flush_directory, flush_file, keep_private, reading, seal, write_text
 from privet.data.store.manifest import folder_of
 from privet.data.store.running import Progress, run_tasks
 from privet.errors import InvalidData, InvalidParameter
@@ -57,6 +60,21 @@ class Part(BaseModel):
     rows: int
     erasures: int
     file: StoredFile
+
+
+class _Record(BaseModel):
+    """The record of a finished part, until the export is.
+
+    Attributes:
+        part: The part.
+        erased: The SHA-256 of the list of its people who were erased before it was read. Their number is not enough:
+            after an older backup was restored, others may be erased.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    part: Part
+    erased: str
 
 
 class ExportManifest(BaseModel):
@@ -200,7 +218,7 @@ def export_partitions(
         work = target.with_name(f"{target.name}.partial")
         if work.exists() and (store.expired() is not None or not _same(work, study, starts)):
             shutil.rmtree(work)  # of another study, or of reports whose retention has ended
-        work.mkdir(exist_ok=True)
+        work.mkdir(mode=0o700, exist_ok=True)
         write_text(
             work / "inputs.json", ExportManifest(study=study.id, starts=starts, erasures=0, parts=()).model_dump_json()
         )
@@ -209,7 +227,7 @@ def export_partitions(
             run_tasks(_export, missing, client, progress, "exporting reports")
             every = _tasks(folder, store, starts, work)  # people may have been erased meanwhile
         parts = tuple(part for part in (task.finished() for task in every) if part is not None)
-        erasures = sum(task.erasures for task in every)
+        erasures = sum(len(task.erased) for task in every)
         manifest = ExportManifest(study=study.id, starts=starts, erasures=erasures, parts=parts)
     finally:
         store.dispose()
@@ -218,6 +236,7 @@ def export_partitions(
     write_text(work / _MANIFEST, manifest.model_dump_json(indent=1) + "\n")
     for leftover in [*work.glob("part-*.json"), work / "inputs.json"]:
         leftover.unlink()
+    keep_private(work)
     flush_directory(work)
     if target.exists():
         target.rmdir()
@@ -238,7 +257,7 @@ def export_to_store(
 
     Args:
         folder: The study, of as many nodes as the store has.
-        store: The store; a table of that name is replaced.
+        store: The store; a table of that name is replaced. Its manifest has the study's id and the number of erasures.
         partitions: The number of parts in which reports are read; the store's number of partitions by default.
         client: As for :func:`export_partitions`.
         progress: As for :func:`export_partitions`.
@@ -248,10 +267,22 @@ def export_to_store(
     spool = store.path.with_name(f"{store.path.name}.answers")
     if PartitionedAnswers.is_at(spool):
         shutil.rmtree(spool)  # of a command that was stopped in the end; somebody may have been erased since
-    found = export_partitions(folder, spool, partitions or store.num_partitions, client=client, progress=progress)
-    write_table(store, "answers", found.tables())
-    shutil.rmtree(spool)
-    return found.num_reports
+    while True:
+        erased = _erased_by_now(folder)
+        found = export_partitions(folder, spool, partitions or store.num_partitions, client=client, progress=progress)
+        about: dict[str, str | int] = {"study": found.manifest.study, "erasures": found.manifest.erasures}
+        write_table(store, "answers", found.tables(), about=about, private=True)
+        shutil.rmtree(spool)
+        if _erased_by_now(folder) == erased:  # somebody may have been erased while the table was written
+            return found.num_reports
+
+
+def _erased_by_now(folder: StudyFolder) -> list[Erasure]:
+    store = folder.newest()
+    try:
+        return store.erasures()
+    finally:
+        store.dispose()
 
 
 def _same(work: Path, study: Study, starts: tuple[int, ...]) -> bool:
@@ -263,14 +294,14 @@ def _same(work: Path, study: Study, starts: tuple[int, ...]) -> bool:
 
 
 def _tasks(folder: StudyFolder, store: Store, starts: tuple[int, ...], work: Path) -> list[_Task]:
-    """List all parts, each with the number of its people who are erased by now: counted before they are read."""
+    """List all parts, each with those of its people who are erased by now: looked up before reports are read."""
     place = folder.database
     database = str(place.absolute() if isinstance(place, Path) else place)
     erased = np.sort([erasure.node for erasure in store.erasures()])
-    counts = np.diff(np.searchsorted(erased, starts)).tolist()
+    gone = [tuple(some.tolist()) for some in np.split(erased, np.searchsorted(erased, starts))[1:-1]]
     manifest = store.study.canonical()
-    ranges = enumerate(zip(pairwise(starts), counts, strict=True))
-    return [_Task(database, manifest, number, *ends, gone, work) for number, (ends, gone) in ranges]
+    ranges = enumerate(zip(pairwise(starts), gone, strict=True))
+    return [_Task(database, manifest, number, *ends, some, work) for number, (ends, some) in ranges]
 
 
 @dataclass(frozen=True)
@@ -280,7 +311,7 @@ class _Task:
     number: int
     first: int
     last: int
-    erasures: int
+    erased: tuple[int, ...]
     folder: Path
 
     def __repr__(self) -> str:
@@ -292,13 +323,19 @@ class _Task:
         """The file that says that the part is done."""
         return self.folder / f"{folder_of(self.number)}.json"
 
+    @property
+    def erased_digest(self) -> str:
+        """The SHA-256 of the list of erased people."""
+        return hashlib.sha256(repr(self.erased).encode()).hexdigest()
+
     def finished(self) -> Part | None:
-        """Return the part if it is there, undamaged, and nobody of it was erased since."""
+        """Return the part if it is there, undamaged, and made without exactly those who are erased by now."""
         try:
-            part = Part.model_validate_json(self.record.read_bytes())
+            record = _Record.model_validate_json(self.record.read_bytes())
         except (OSError, ValidationError):
             return None
-        return part if part.erasures == self.erasures and part.file.matches(self.folder) else None
+        same = record.erased == self.erased_digest
+        return record.part if same and record.part.file.matches(self.folder) else None
 
 
 def _export(task: _Task) -> None:
@@ -316,8 +353,8 @@ def _export(task: _Task) -> None:
             yield from answer_tables(store.study, store.form.split([], [])[0])
 
     try:
-        write_tables(path, store.study, tables(), task.erasures)
+        write_tables(path, store.study, tables(), len(task.erased))
     finally:
         store.dispose()
-    part = Part(rows=rows, erasures=task.erasures, file=seal(path, task.folder))
-    write_text(task.record, part.model_dump_json(), flush=False)
+    part = Part(rows=rows, erasures=len(task.erased), file=seal(path, task.folder))
+    write_text(task.record, _Record(part=part, erased=task.erased_digest).model_dump_json(), flush=False)

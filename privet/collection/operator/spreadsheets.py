@@ -44,7 +44,7 @@ def write_panel(path: str | os.PathLike[str], study: Study, shown: OpenData) -> 
 
 
 def _write(path: str | os.PathLike[str], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with atomic_file(path) as file, file.open("w", newline="") as text:
+    with atomic_file(path, private=True) as file, file.open("w", newline="") as text:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(names)
         writer.writerows(rows)

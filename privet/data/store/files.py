@@ -20,6 +20,7 @@ __all__ = [
     "StoredFile",
     "flush_directory",
     "flush_file",
+    "keep_private",
     "mapped",
     "reading",
     "seal",
@@ -159,6 +160,17 @@ def mapped(path: Path) -> NDArray[Any]:
             except ValueError:
                 raise InvalidData(f"{path} is damaged: it is no .npy file.") from None
     return array
+
+
+def keep_private(folder: Path) -> None:
+    """Let nobody but its owner read a directory of files.
+
+    Args:
+        folder: The directory.
+    """
+    folder.chmod(0o700)
+    for path in folder.iterdir():
+        path.chmod(0o600)
 
 
 def flush_file(path: Path) -> None:

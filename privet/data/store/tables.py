@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from privet.data.store.files import StoredFile, flush_directory, reading, seal, write_text, writing
+from privet.data.store.files import StoredFile, flush_directory, keep_private, reading, seal, write_text, writing
 from privet.data.store.manifest import folder_of
 from privet.data.store.reading import GraphStore
 from privet.errors import InvalidData, InvalidParameter
@@ -29,6 +29,7 @@ class TableManifest(BaseModel):
         format: The name of the layout.
         rows: The number of rows in each partition.
         files: The files, one for each partition.
+        about: Facts about the table, by name.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -36,6 +37,7 @@ class TableManifest(BaseModel):
     format: Literal["privet-graph-table-1"] = "privet-graph-table-1"
     rows: tuple[int, ...]
     files: tuple[StoredFile, ...]
+    about: Mapping[str, str | int] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,15 @@ def open_table(store: GraphStore, name: str) -> StoredTable:
     return StoredTable(store, folder, manifest)
 
 
-def write_table(store: GraphStore, name: str, batches: Iterable[Any], *, complete: bool = False) -> StoredTable:
+def write_table(
+    store: GraphStore,
+    name: str,
+    batches: Iterable[Any],
+    *,
+    complete: bool = False,
+    about: Mapping[str, str | int] | None = None,
+    private: bool = False,
+) -> StoredTable:
     """Write a table whose rows come in any order and need not fit into memory together.
 
     Args:
@@ -119,10 +129,12 @@ def write_table(store: GraphStore, name: str, batches: Iterable[Any], *, complet
         name: The table's name.
         batches: :class:`pyarrow.Table` objects of equal schema with the column ``node``, each small enough for memory.
         complete: True if every node must have a row.
+        about: Facts that the table's manifest keeps; none by default.
+        private: True if only the owner of the files may read them.
     """
     import pyarrow as pa
 
-    with _new_table(store, name) as folder:
+    with _new_table(store, name, private) as folder:
         spool = folder / "spool"
         spool.mkdir()
         schema, sorted_batches = None, []
@@ -144,7 +156,9 @@ def write_table(store: GraphStore, name: str, batches: Iterable[Any], *, complet
                 f"The table {name!r} must have a row for each of {store.num_nodes} nodes; has {sum(rows)}."
             )
         shutil.rmtree(spool)
-        _seal_table(folder, rows, files)
+        _seal_table(folder, rows, files, about)
+        if private:
+            keep_private(folder)
     return open_table(store, name)
 
 
@@ -168,7 +182,7 @@ def write_blocks(store: GraphStore, name: str, blocks: Iterable[Any]) -> StoredT
 
 
 @contextmanager
-def _new_table(store: GraphStore, name: str) -> Iterator[Path]:
+def _new_table(store: GraphStore, name: str, private: bool = False) -> Iterator[Path]:
     """Give a directory that becomes the table, and takes an older one's place, only if nothing failed."""
     if not name.isidentifier():
         raise InvalidParameter("name", "write_table", "letters, digits and underscores", name)
@@ -176,7 +190,8 @@ def _new_table(store: GraphStore, name: str) -> Iterator[Path]:
     folder = target.with_name(f".{name}.partial")
     old = target.with_name(f".{name}.old")
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700 if private else 0o777)
     try:
         yield folder
         shutil.rmtree(old, ignore_errors=True)
@@ -189,8 +204,10 @@ def _new_table(store: GraphStore, name: str) -> Iterator[Path]:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _seal_table(folder: Path, rows: list[int], files: list[StoredFile]) -> None:
-    manifest = TableManifest(rows=tuple(rows), files=tuple(files))
+def _seal_table(
+    folder: Path, rows: list[int], files: list[StoredFile], about: Mapping[str, str | int] | None = None
+) -> None:
+    manifest = TableManifest(rows=tuple(rows), files=tuple(files), about=about or {})
     write_text(folder / "table.json", manifest.model_dump_json(indent=1) + "\n")
 
 

@@ -6,11 +6,13 @@ import os
 import re
 import secrets
 import signal
+import stat
 import subprocess
 import sys
 import time
 import tracemalloc
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -20,8 +22,10 @@ from simulated_studies import make_study, store_place
 from stored_graphs import random_pattern, stored
 
 from privet.collection.operator import partitioned_export
+from privet.collection.operator.export import write_answers
 from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.collection.operator.partitioned_export import PartitionedAnswers, export_partitions, export_to_store
+from privet.collection.operator.spreadsheets import write_csv
 from privet.collection.server.database import engine_for
 from privet.data.store import open_table
 from privet.errors import InvalidData, InvalidParameter
@@ -148,6 +152,74 @@ def test_people_erased_meanwhile_are_in_no_part(tmp_path: Path, monkeypatch: pyt
     assert victim not in found.answers()[1].users
     assert (found.num_reports, found.manifest.erasures) == (199, 1)
     store.dispose()
+
+
+def test_a_part_without_other_people_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One person is erased, the export stops, an older backup is restored, and another person of the part is erased."""
+    folder = a_folder(tmp_path / "study", 50, 40)
+    before = (folder.path / "reports.sqlite").read_bytes()
+    first, second = open_reports(folder.path)[1].users[[3, 5]].tolist()
+
+    def forget(node: int) -> None:
+        store = folder.store()
+        store.forget(node, "participant")
+        store.dispose()
+
+    forget(first)
+    with monkeypatch.context() as stopped:
+        stopped.setattr(partitioned_export, "flush_file", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            export_partitions(folder, tmp_path / "out", 1)
+    assert (tmp_path / "out.partial").stat().st_mode & 0o077 == 0
+    (folder.path / "reports.sqlite").write_bytes(before)
+    forget(second)
+    found = export_partitions(folder, tmp_path / "out", 1)
+    users = found.answers()[1].users.tolist()
+    assert (second in users, first in users, found.manifest.erasures) == (False, True, 1)
+
+
+def test_people_erased_while_the_table_is_written_are_not_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = a_folder(tmp_path / "study", 60, 40)
+    graph = stored(tmp_path, random_pattern(3, 60), 4)
+    victim = int(open_reports(folder.path)[1].users[4])
+    write, written = partitioned_export.write_table, []
+
+    def slow(*given: object, **named: object) -> object:
+        if not written:
+            store = folder.store()
+            store.forget(victim, "participant")
+            store.dispose()
+        written.append(named["about"])
+        return write(*given, **named)
+
+    monkeypatch.setattr(partitioned_export, "write_table", slow)
+    assert export_to_store(folder, graph) == 39
+    table = open_table(graph, "answers")
+    assert victim not in np.concatenate([table.read(part)["node"].to_numpy() for part in range(4)])
+    assert table.manifest.about == {"study": folder.study.id, "erasures": 1}
+    assert len(written) == 2
+
+
+def test_nobody_else_may_read_exported_answers(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        folder = a_folder(tmp_path / "study", 60, 40)
+        export_partitions(folder, tmp_path / "out", 2)
+        graph = stored(tmp_path, random_pattern(3, 60), 4)
+        export_to_store(folder, graph)
+        study, answers = open_reports(folder.path)
+        write_answers(tmp_path / "one.parquet", study, answers)
+        write_csv(tmp_path / "one.csv", study, answers)
+    finally:
+        os.umask(before)
+    table = open_table(graph, "answers").path
+    files = [*(tmp_path / "out").iterdir(), *table.iterdir(), tmp_path / "one.parquet", tmp_path / "one.csv"]
+    assert len(files) > 8
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "out", table)} == {0o700}
+    assert stat.S_IMODE(table.parent.stat().st_mode) == 0o755  # as the rest of the store
 
 
 def test_other_inputs_start_anew_and_damage_is_named(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import { bytesOf, sentOf } from "./comparison.js";
 import { confirmed } from "./confirm.js";
 import { withdraw } from "./delivery.js";
 import { byId } from "./dom.js";
+import { forgetPublic } from "./offline.js";
 import { receiptFacts, saveReceipt } from "./receipt.js";
 import { state } from "./state.js";
 import { text } from "./texts.js";
@@ -31,6 +32,7 @@ async function takeBack() {
   try {
     await withdraw(token);
     markWithdrawn(study);
+    await forgetPublic();
     showEnded("withdrawn", true);
     byId("withdraw-progress").textContent = "";
   } catch (error) {

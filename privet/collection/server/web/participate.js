@@ -19,11 +19,14 @@ import { moment } from "./texts.js";
 import { refuse, setStep } from "./view.js";
 import { checkWithdrawn, firstRound, withdrawnAt } from "./withdrawal.js";
 
+/** The ids of the rounds that the link's one names, which anybody may read. */
+let manifests = [];
+
 async function start() {
   await speakWanted();
   await begin();
   byId("loading").hidden = true;
-  keepForOffline(state.token);
+  keepForOffline(state.token, manifests);
 }
 
 async function begin() {
@@ -31,6 +34,7 @@ async function begin() {
     requireBrowser();
     const link = readLink();
     const study = await readStudy((await fetchUnchecked(link.study)) ?? (await fetchManifest()), link.study);
+    manifests = [study.id, ...study.manifest.earlier];
     state.node = nodeOf(link.token, study);
     state.token = link.token;
     state.report = findReport(study, state.node);

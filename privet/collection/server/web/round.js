@@ -6,13 +6,16 @@ import { prepare } from "./preparation.js";
 import { fetchPublic } from "./public.js";
 import { Refusal } from "./refusal.js";
 import { text } from "./texts.js";
+import { firstRound, withdrawnAt } from "./withdrawal.js";
 
 /**
  * The prepared round with what it costs; `report` is the one that was made before, or null. A report that exists is
- * shown even if the server does not send the public data again: nothing new is made of them.
+ * shown even if the server does not send the public data again: nothing new is made of them. After a withdrawal they are
+ * not fetched any more.
  */
 export async function roundOf(study, node, token, report) {
   const plain = { ...study, node, rounds: [study], names: null, shows: report?.shows ?? false };
+  if (report !== null && withdrawnAt(firstRound(study)) !== null) return { ...plain, cost: report.cost, total: report.cost };
   const blob = (hex) => fetchPublic(hex, study.manifest.earlier.includes(hex) ? null : token);
   try {
     const ready = await prepare(study, node, { blob, invitation: (id) => invitation(id, token) });
@@ -25,10 +28,17 @@ export async function roundOf(study, node, token, report) {
 }
 
 const LONGEST_INVITATION = 2 ** 20;
+const INVITATIONS = "privet-invitation-2:";
+
+/** Forget the invitations that this tab keeps. */
+export function forgetInvitations() {
+  const known = Object.keys(sessionStorage).filter((key) => key.startsWith(INVITATIONS));
+  for (const key of known) sessionStorage.removeItem(key);
+}
 
 /** The owner's rows of a round's tables; they are kept for this tab, and proved again whenever they are used. */
 async function invitation(id, token) {
-  const key = `privet-invitation-2:${id}:${token.slice(0, 6)}`;
+  const key = `${INVITATIONS}${id}:${token.slice(0, 6)}`;
   const headers = { Authorization: `Bearer ${token}` };
   let response;
   try {

@@ -14,6 +14,7 @@ import { deliver } from "./delivery.js";
 import { byId } from "./dom.js";
 import { showEnded, showSent } from "./finishing.js";
 import { acknowledge, markTried, reserve } from "./ledger.js";
+import { forgetPublic } from "./offline.js";
 import { patiently } from "./patience.js";
 import { Refusal } from "./refusal.js";
 import { askFirst, forgetAnswers, ifReachable, state } from "./state.js";
@@ -40,6 +41,7 @@ export function showCheck(focus) {
 async function decline() {
   if (!(await confirmed("decline"))) return;
   forgetAnswers();
+  await forgetPublic();
   showEnded("declined", true);
 }
 

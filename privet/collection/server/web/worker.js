@@ -9,7 +9,7 @@
 /* global VERSION, FILES */
 
 const PAGE = `privet-page-${VERSION}`;
-const PUBLIC = "privet-public-1";
+const PUBLIC = "privet-public-2";
 const MOST_PUBLIC = 64;
 
 const own = (request) => new URL(request.url).pathname;
@@ -24,8 +24,8 @@ self.addEventListener("fetch", (event) => {
   else if (isPublic(own(request))) event.respondWith(publicData(request));
 });
 self.addEventListener("message", (event) => {
-  const { keep: paths, token } = event.data;
-  event.waitUntil(keep(paths.filter(isPublic), token).finally(() => event.ports[0].postMessage("kept")));
+  const { keep: paths, open, token } = event.data;
+  event.waitUntil(keep(paths.filter(isPublic), open, token).finally(() => event.ports[0].postMessage("kept")));
 });
 
 async function install() {
@@ -53,21 +53,29 @@ async function file(request) {
 }
 
 async function publicData(request) {
-  const cache = await caches.open(PUBLIC);
-  const known = await cache.match(own(request));
+  const [cache, key] = [await caches.open(PUBLIC), await keyOf(request)];
+  const known = await cache.match(key);
   if (known !== undefined) return known;
   const response = await fetch(request);
   if (response.ok && own(request).endsWith(await sha256(response.clone()))) {
-    await cache.put(own(request), response.clone());
+    await cache.put(key, response.clone());
     for (const old of (await cache.keys()).slice(0, -MOST_PUBLIC)) await cache.delete(old);
   }
   return response;
 }
 
-/** Keep what the page loaded before this worker was there. */
-function keep(paths, token) {
-  const headers = token ? { Authorization: `Bearer ${token}` } : {};
-  return Promise.all(paths.map((path) => publicData(new Request(path, { headers, credentials: "omit" }))));
+/** The name under which data are kept: what was given for a token is given again for the same token only. */
+async function keyOf(request) {
+  const shown = request.headers.get("Authorization");
+  return shown === null ? own(request) : `${own(request)}?for=${await sha256(new Response(shown))}`;
+}
+
+/** Keep what the page loaded before this worker was there; `open` are the paths of manifests, which need no token. */
+function keep(paths, open, token) {
+  const headers = (path) => (token && !open.includes(path) ? { Authorization: `Bearer ${token}` } : {});
+  return Promise.all(
+    paths.map((path) => publicData(new Request(path, { headers: headers(path), credentials: "omit" }))),
+  );
 }
 
 async function sha256(response) {
