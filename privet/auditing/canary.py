@@ -14,7 +14,7 @@ vector, which betrays the scale of SML noise.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from privet.auditing.audited_claim import PAPER_RUN, AuditedClaim
 from privet.auditing.lower_bound import epsilon_lower_bound, family_lower_bound
 from privet.auditing.membership import advantage, largest_advantage
 from privet.auditing.noise_family import NoiseFamily
@@ -30,36 +31,23 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.mechanisms import Bits, SeededBits
 from privet.mechanisms.primitives.noise import Noise, sml_noise, standard_normal
-from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.processes import Process
-from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.privacy.accounting.sml import sml_log_density
-from privet.privacy.accounting.units import noise_multiplier_of, paper_sigma
+from privet.privacy.accounting.units import paper_sigma
 
-__all__ = ["PAPER_NOISE_MULTIPLIER", "PAPER_RUN", "CanaryAudit", "CanaryGame", "audit_process", "claimed"]
+__all__ = ["CanaryAudit", "CanaryGame", "audit_process"]
 
 Array = NDArray[np.float64]
 
-PAPER_RUN = HeterogeneousPoisson(rate=4096 / 22_470, steps=50, num_nodes=22_470)
-"""The paper's Facebook run."""
-PAPER_NOISE_MULTIPLIER = noise_multiplier_of(12.7312)
-"""The noise of that run at its claimed epsilon 2."""
 _CHUNK = 50_000
 
 
-@dataclass(frozen=True)
-class CanaryAudit:
+@dataclass(frozen=True, kw_only=True)
+class CanaryAudit(AuditedClaim):
     """A claim, and the epsilon that an attack shows to be necessary.
 
-    Attributes:
-        process: The sampling process under attack.
-        noise: The kind of noise.
-        noise_multiplier: The noise's standard deviation over the clipping norm.
-        claim: The accountant's epsilon, and for SML noise the paper's if there is one.
-        claimed_by: "the accountant" or the process's sentence about the paper's claim.
-        delta: The delta of the claim.
-        epsilon_lower: The lower bound from the whole vector, which holds with probability ``confidence``.
-        projection_epsilon_lower: The same from the paper's statistic.
+    Attributes, beside those of :class:`AuditedClaim`:
+        projection_epsilon_lower: The bound from the paper's statistic; ``epsilon_lower`` is from the whole vector.
         confidence: The probability with which each bound holds.
         runs: The training runs in each world.
         dimension: The dimension of the gradients in the game.
@@ -68,13 +56,6 @@ class CanaryAudit:
             other noise, for which it would be wrong.
     """
 
-    process: Process
-    noise: str
-    noise_multiplier: float
-    claim: float
-    claimed_by: str
-    delta: float
-    epsilon_lower: float
     projection_epsilon_lower: float
     confidence: float
     runs: int
@@ -83,31 +64,13 @@ class CanaryAudit:
     family_epsilon_lower: float | None = None
 
     @property
-    def broken(self) -> bool:
-        """True if the claim is refuted."""
-        return self.epsilon_lower > self.claim
-
-    @property
-    def closeness(self) -> float:
-        """The part of the claim that the attack reaches without assumptions."""
-        return self.epsilon_lower / self.claim if self.claim else math.inf
-
-    @property
     def largest_advantage(self) -> float:
         """The advantage that the claim allows."""
         return largest_advantage(self.claim, self.delta)
 
-    @property
-    def sigma(self) -> float:
-        """The noise in the units of HeterPoisson's paper."""
-        return paper_sigma(self.noise_multiplier)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "process"}
-        computed = {name: getattr(self, name) for name in ("sigma", "largest_advantage", "broken", "closeness")}
-        parameters = {"rate": self.process.rate, "steps": self.process.steps}
-        return {**own, **parameters, "multiplier": self.process.canary_multiplier, **computed}
+        return {**super().to_dict(), "largest_advantage": self.largest_advantage}
 
 
 @dataclass(frozen=True)
@@ -241,23 +204,16 @@ def audit_process(
         confidence: The probability with which a lower bound holds (default 0.95).
         seed: The seed of the game (default 0).
     """
-    noise_multiplier = PAPER_NOISE_MULTIPLIER if noise_multiplier is None else noise_multiplier
+    claim = AuditedClaim.of(process, noise_multiplier, noise, delta)
     usual_runs, usual_dimension = (15_000, 32) if noise == "sml" else (100_000, 2)  # more betray nothing of Gaussians
     runs = usual_runs if runs is None else runs
     dimension = usual_dimension if dimension is None else dimension
-    delta = default_delta(process.num_nodes, "audit_process") if delta is None else delta
-    game = CanaryGame(process, noise_multiplier, noise, dimension)
-    claim, claimed_by = claimed(process, noise_multiplier, noise, delta)
+    game = CanaryGame(process, claim.noise_multiplier, noise, dimension)
     played = game.play(runs, SeededBits(seed))
-    lower = {name: epsilon_lower_bound(*worlds, delta, confidence) for name, worlds in played.items()}
+    lower = {name: epsilon_lower_bound(*worlds, claim.delta, confidence) for name, worlds in played.items()}
     family = NoiseFamily(process, game.out_degree) if noise == "gaussian" else None
     return CanaryAudit(
-        process=process,
-        noise=noise,
-        noise_multiplier=noise_multiplier,
-        claim=claim,
-        claimed_by=claimed_by,
-        delta=delta,
+        **claim.facts(),
         epsilon_lower=lower["full"],
         projection_epsilon_lower=lower["projection"],
         confidence=confidence,
@@ -265,24 +221,11 @@ def audit_process(
         dimension=dimension,
         advantage=advantage(*played["full"]),
         family_epsilon_lower=(
-            family_lower_bound(*played["full"], family, noise_multiplier, delta, confidence) if family else None
+            family_lower_bound(*played["full"], family, claim.noise_multiplier, claim.delta, confidence)
+            if family
+            else None
         ),
     )
-
-
-def claimed(process: Process, noise_multiplier: float, noise: Noise, delta: float) -> tuple[float, str]:
-    """Return the epsilon that an audit tries to refute, and who claims it: for SML noise the paper if it does.
-
-    Args:
-        process: The sampling process.
-        noise_multiplier: The noise's standard deviation over the clipping norm.
-        noise: The kind of noise.
-        delta: The delta of the claim.
-    """
-    published = process.published_epsilon(noise_multiplier, delta) if noise == "sml" else None
-    if published is None:
-        return process.epsilon(noise_multiplier, delta, noise), "the accountant"
-    return published, process.claim
 
 
 def _seen(observed: Array) -> Array:

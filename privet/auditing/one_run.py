@@ -6,14 +6,13 @@ as the one of SML noise, whose scale is drawn anew in each step and betrays ever
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from privet.auditing.canary import PAPER_NOISE_MULTIPLIER, PAPER_RUN, claimed
+from privet.auditing.audited_claim import PAPER_RUN, AuditedClaim
 from privet.auditing.graph_canaries import CanaryGraph, ManyCanaries, Sightings
 from privet.auditing.guesses import is_rarer_than, largest_refuted_epsilon
 from privet.auditing.noise_family import NoiseFamily
@@ -21,9 +20,7 @@ from privet.auditing.trade_off import TradeOff
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.mechanisms.primitives.noise import Noise
-from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.processes import Process
-from privet.privacy.accounting.units import paper_sigma
 
 __all__ = ["RULES", "GuessRule", "OneRunAudit", "OneRunBounds", "audit_in_one_run", "bounds_of"]
 
@@ -83,17 +80,11 @@ class OneRunBounds:
         return max(self.curve_epsilon_lower, self.steinke_epsilon_lower)
 
 
-@dataclass(frozen=True)
-class OneRunAudit:
+@dataclass(frozen=True, kw_only=True)
+class OneRunAudit(AuditedClaim):
     """A claim, and what the guesses about many canaries show to be necessary.
 
-    Attributes:
-        process: The sampling process under attack.
-        noise: The kind of noise.
-        noise_multiplier: The noise's standard deviation over the clipping norm.
-        claim: The accountant's epsilon, and for SML noise the paper's if there is one.
-        claimed_by: "the accountant" or the process's sentence about the paper's claim.
-        delta: The delta of the claim.
+    Attributes, beside those of :class:`AuditedClaim`:
         bounds: The lower bounds.
         confidence: The probability with which each bound holds.
         runs: The training runs that were played.
@@ -101,47 +92,17 @@ class OneRunAudit:
         dimension: The dimension of the gradients in the game.
     """
 
-    process: Process
-    noise: str
-    noise_multiplier: float
-    claim: float
-    claimed_by: str
-    delta: float
     bounds: OneRunBounds
     confidence: float
     runs: int
     canaries: int
     dimension: int
 
-    @property
-    def epsilon_lower(self) -> float:
-        """The larger of the two bounds without assumptions."""
-        return self.bounds.epsilon_lower
-
-    @property
-    def broken(self) -> bool:
-        """True if the claim is refuted."""
-        return self.epsilon_lower > self.claim
-
-    @property
-    def closeness(self) -> float:
-        """The part of the claim that the attack reaches without assumptions."""
-        return self.epsilon_lower / self.claim if self.claim else math.inf
-
-    @property
-    def sigma(self) -> float:
-        """The noise in the units of HeterPoisson's paper."""
-        return paper_sigma(self.noise_multiplier)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        left = ("process", "bounds")
-        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in left}
-        found = {field.name: getattr(self.bounds, field.name) for field in fields(self.bounds)}
-        computed = {name: getattr(self, name) for name in ("epsilon_lower", "sigma", "broken", "closeness")}
-        process = self.process
-        parameters = {"rate": process.rate, "steps": process.steps, "multiplier": process.canary_multiplier}
-        return {"audit": "one-run", **own, **found, **parameters, **computed}
+        found = super().to_dict()
+        bounds = found.pop("bounds")
+        return {"audit": "one-run", **found, **{field.name: getattr(bounds, field.name) for field in fields(bounds)}}
 
 
 def audit_in_one_run(
@@ -167,25 +128,20 @@ def audit_in_one_run(
         confidence: The probability with which a lower bound holds (default 0.95).
         seed: The seed of the game (default 0).
     """
-    noise_multiplier = PAPER_NOISE_MULTIPLIER if noise_multiplier is None else noise_multiplier
+    claim = AuditedClaim.of(process, noise_multiplier, noise, delta)
     usual_runs, usual_canaries = (60, 4_000) if noise == "sml" else (1, 100_000)
     runs = usual_runs if runs is None else runs
     if runs < 1:
         raise InvalidParameter("runs", "audit_in_one_run", "at least 1", runs)
-    delta = default_delta(process.num_nodes, "audit_in_one_run") if delta is None else delta
-    game = ManyCanaries(process, noise_multiplier, noise, usual_canaries if canaries is None else canaries)
-    claim, claimed_by = claimed(process, noise_multiplier, noise, delta)
+    game = ManyCanaries(process, claim.noise_multiplier, noise, usual_canaries if canaries is None else canaries)
     graph, bits = CanaryGraph.planted(game.canaries, game.out_degree), SeededBits(seed)
     seen = Sightings.pooled([game.play(bits, graph) for _ in range(runs)])
     family = NoiseFamily(process, game.out_degree) if noise == "gaussian" else None
+    bounds = bounds_of(seen, claim.delta, confidence, family=family, around=claim.noise_multiplier)
     return OneRunAudit(
-        process=process,
-        noise=noise,
-        noise_multiplier=noise_multiplier,
-        claim=claim,
-        claimed_by=claimed_by,
-        delta=delta,
-        bounds=bounds_of(seen, delta, confidence, family=family, around=noise_multiplier),
+        **claim.facts(),
+        epsilon_lower=bounds.epsilon_lower,
+        bounds=bounds,
         confidence=confidence,
         runs=runs,
         canaries=game.canaries,

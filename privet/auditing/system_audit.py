@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from privet.auditing.canary import PAPER_RUN, CanaryAudit, audit_process
+from privet.auditing.audited_claim import PAPER_RUN
+from privet.auditing.canary import CanaryAudit, audit_process
 from privet.auditing.local_audit import LocalAudit, audit_local
 from privet.auditing.one_run import OneRunAudit, audit_in_one_run
 from privet.auditing.parameters import check_known

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chisquare, kstest, laplace
 
-from privet.auditing.canary import PAPER_RUN, CanaryAudit, CanaryGame, audit_process
+from privet.auditing.audited_claim import PAPER_RUN
+from privet.auditing.canary import CanaryAudit, CanaryGame, audit_process
 from privet.auditing.lower_bound import epsilon_lower_bound
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits
@@ -104,7 +105,19 @@ def test_a_game_has_noise_a_dimension_and_a_process_that_it_can_play() -> None:
 
 
 def test_a_result_is_plain() -> None:
-    found = CanaryAudit(PAPER_RUN, "sml", 24.0, 2.0, "the paper", 1e-5, 2.5, 0.4, 0.95, 100, 32)
+    found = CanaryAudit(
+        process=PAPER_RUN,
+        noise="sml",
+        noise_multiplier=24.0,
+        claim=2.0,
+        claimed_by="the paper",
+        delta=1e-5,
+        epsilon_lower=2.5,
+        projection_epsilon_lower=0.4,
+        confidence=0.95,
+        runs=100,
+        dimension=32,
+    )
     assert found.broken
     assert found.to_dict()["closeness"] == 1.25
     assert found.to_dict()["sigma"] == 12.0

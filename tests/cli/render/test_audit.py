@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from privet.auditing.canary import PAPER_RUN, CanaryAudit
+from privet.auditing.audited_claim import PAPER_RUN
+from privet.auditing.canary import CanaryAudit
 from privet.auditing.claims import audit_claim
 from privet.auditing.parameters import mechanism_from
 from privet.auditing.system_audit import SystemAudit
@@ -18,7 +19,19 @@ def test_a_mechanism_s_verdict(claim: str, verdict: str, capsys: pytest.CaptureF
 
 @pytest.mark.parametrize(("lower", "verdict"), [(0.5, "holds against this attack"), (2.5, "The claim is broken")])
 def test_a_system_s_verdict(lower: float, verdict: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = CanaryAudit(PAPER_RUN, "sml", 24.0, 2.0, "the paper", 1e-5, lower, 0.4, 0.95, 100, 32)
+    found = CanaryAudit(
+        process=PAPER_RUN,
+        noise="sml",
+        noise_multiplier=24.0,
+        claim=2.0,
+        claimed_by="the paper",
+        delta=1e-5,
+        epsilon_lower=lower,
+        projection_epsilon_lower=0.4,
+        confidence=0.95,
+        runs=100,
+        dimension=32,
+    )
     print_audit(SystemAudit("heterpoisson", found))
     printed = capsys.readouterr().out
     assert verdict in printed
