@@ -158,15 +158,27 @@ class _Run:
     def __post_init__(self) -> None:
         self.bits, self._noise = _FrozenBits(self.seed), SeededBits(self.seed + 1)
         self._batch: SubgraphBatch | None = None
+        self._always: SubgraphBatch | None = None
 
     @contextmanager
     def recorded(self) -> Iterator[None]:
         """Watch the places where batches are formed and sums get noise."""
         form, with_noise = SubgraphSampler.form, GridSum.with_noise
+        always, centres = SubgraphSampler.always_the_same, SubgraphSampler.centres
 
         def watched_form(sampler: SubgraphSampler, *arguments: Any) -> SubgraphBatch:
             self._batch = form(sampler, *arguments)
             return self._batch
+
+        def watched_always(sampler: SubgraphSampler) -> SubgraphBatch | None:
+            self._always = always(sampler)
+            return self._always
+
+        def watched_centres(sampler: SubgraphSampler, bits: Bits) -> NDArray[np.int64]:
+            drawn = centres(sampler, bits)
+            if self._always is not None:
+                self._batch = _around(drawn, self._always)
+            return drawn
 
         def watched_noise(exact: GridSum, sigma: float, bits: Bits, *, noise: Any = "gaussian") -> Array:
             recorded = self._recorded(exact, sigma, noise)
@@ -177,6 +189,8 @@ class _Run:
 
         with (
             patch.object(SubgraphSampler, "form", watched_form),
+            patch.object(SubgraphSampler, "always_the_same", watched_always),
+            patch.object(SubgraphSampler, "centres", watched_centres),
             patch.object(GridSum, "with_noise", watched_noise),
             patch.object(CentralSystem, "bits", lambda system: self.bits),
         ):
@@ -200,6 +214,14 @@ class _Run:
             )
             return None
         return output.copy()
+
+
+def _around(centres: NDArray[np.int64], batch: SubgraphBatch) -> SubgraphBatch:
+    """Return those sub-graphs of a batch that have one of these centres."""
+    kept = np.isin(batch.central, centres)
+    entries = kept[batch.owner]
+    owner = (np.cumsum(kept) - 1)[batch.owner[entries]]
+    return SubgraphBatch(batch.central[kept], owner, batch.peripheral[entries])
 
 
 def _row_each(with_node: NDArray[np.int64], without: NDArray[np.int64]) -> bool:

@@ -46,8 +46,8 @@ class PrivateMLP(CentralSystem):
         rows = self.inputs(candidates, view)
 
         def batch() -> Batch:
-            places = poisson_sample(np.arange(len(candidates)), self.rate(view.num_nodes), bits)
-            return rows[places], view.labels[candidates[places]]
+            drawn = poisson_sample(candidates, self.rate(view.num_nodes), bits)
+            return rows[np.searchsorted(candidates, drawn)], view.labels[drawn]
 
         self.descend(network, batch, view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))

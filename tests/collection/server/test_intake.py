@@ -8,6 +8,7 @@ import socket
 from types import SimpleNamespace
 
 import pytest
+from patience import PATIENCE
 from simulated_studies import BATCH, make_study, simulated
 
 from privet.collection.device.client import Collector
@@ -80,7 +81,7 @@ def test_strangers_who_stall_with_batches_leave_room_for_reports(tmp_path):
         url = stack.enter_context(live_collector(folder))
         address, stalled = ("127.0.0.1", int(url.rpartition(":")[2])), []
         for _ in range(8):
-            stalled.append(stack.enter_context(socket.create_connection(address, 10)))
+            stalled.append(stack.enter_context(socket.create_connection(address, PATIENCE)))
             with contextlib.suppress(ConnectionError):
                 stalled[-1].sendall(head.encode() + b"\0" * size)
         assert b" 503 " in stalled[-1].recv(1 << 12)  # the budget of batches is used up
