@@ -82,9 +82,10 @@ def test_strangers_who_stall_with_batches_leave_room_for_reports(tmp_path):
         address, answer = ("127.0.0.1", int(url.rpartition(":")[2])), b""
         for _ in range(40):  # eight are enough unless the machine is so busy that the first have been given up by then
             stalled = stack.enter_context(socket.create_connection(address, PATIENCE))
-            with contextlib.suppress(ConnectionError, TimeoutError):
+            with contextlib.suppress(ConnectionError):
                 stalled.sendall(head.encode() + b"\0" * size)
-                stalled.settimeout(0.3)
+            stalled.settimeout(0.3)
+            with contextlib.suppress(ConnectionError, TimeoutError):
                 answer = stalled.recv(1 << 12)
             if answer:
                 break
