@@ -30,8 +30,10 @@ layers: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going --quiet --write-all -b html docs docs/_build/html
 
+# One more than there are processors: many tests wait for a server, a browser or a cluster.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 unit: $(VENV)/dev.stamp  # with bytecode, even where the environment is against it: hundreds of processes import privet
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 5 --dist worksteal --durations 20
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
