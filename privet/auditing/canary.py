@@ -46,7 +46,7 @@ _CHUNK = 50_000
 class CanaryAudit(AuditedClaim):
     """A claim, and the epsilon that an attack shows to be necessary.
 
-    Attributes, beside those of :class:`AuditedClaim`:
+    Attributes:
         projection_epsilon_lower: The bound from the paper's statistic; ``epsilon_lower`` is from the whole vector.
         confidence: The probability with which each bound holds.
         runs: The training runs in each world.

@@ -84,7 +84,7 @@ class OneRunBounds:
 class OneRunAudit(AuditedClaim):
     """A claim, and what the guesses about many canaries show to be necessary.
 
-    Attributes, beside those of :class:`AuditedClaim`:
+    Attributes:
         bounds: The lower bounds.
         confidence: The probability with which each bound holds.
         runs: The training runs that were played.

@@ -24,7 +24,7 @@ class SequentialAudit(AuditedClaim):
 
     ``epsilon_lower`` holds at the time of stopping.
 
-    Attributes, beside those of :class:`AuditedClaim`:
+    Attributes:
         refuted: True if the bets against the claim were won.
         error: The probability with which a true claim is ever refuted.
         runs: The training runs that were played.
