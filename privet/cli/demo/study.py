@@ -67,7 +67,7 @@ def show_study(console: Console, people: int, seed: int) -> None:
             bar = progress.add_task("people report over HTTP", total=len(respondents))
             play_people(folder, address, graph, respondents, done=lambda: progress.advance(bar))
         study, answers = open_reports(folder.path)
-    console.print(f"  Study {study.id[:12]}: {len(answers):,} devices perturbed and reported over HTTP.")
+    console.print(f"  Study {study.id[:12]}: {len(answers.users):,} devices perturbed and reported over HTTP.")
     with console.status("training"):
         system = SYSTEMS[systems_for(study)[0]].from_release(study.release, hops=4, max_epochs=100, seed=seed)
         model = train_model(study, answers, system, graph=Graph(graph.adjacency), labels=known)

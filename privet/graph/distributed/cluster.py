@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from privet.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, LocalCluster
 
 __all__ = ["LocalWorkers", "connect", "parse_cluster"]
 
@@ -76,15 +76,26 @@ def connect(cluster: str = "local") -> Iterator[Client]:
     import dask
 
     memory = "auto" if chosen.memory is None else dask.utils.parse_bytes(chosen.memory)
-    with (
-        distributed.LocalCluster(
-            n_workers=chosen.workers,
-            threads_per_worker=1,
-            memory_limit=memory,
-            processes=True,
-            dashboard_address="127.0.0.1:0",
-            silence_logs=50,  # what a worker's end means is told by the error, if it means anything
-        ) as started,
-        distributed.Client(started, set_as_default=False) as client,
-    ):
-        yield client
+    started = distributed.LocalCluster(
+        n_workers=chosen.workers,
+        threads_per_worker=1,
+        memory_limit=memory,
+        processes=True,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,  # what a worker's end means is told by the error, if it means anything
+    )
+    try:
+        with distributed.Client(started, set_as_default=False) as client:
+            yield client
+    finally:
+        _stop(started)
+
+
+def _stop(cluster: LocalCluster) -> None:
+    """Stop a cluster. Dask can stumble over a worker that was killed after it has stopped all of them."""
+    from distributed.core import Status
+
+    try:
+        cluster.close()
+    except KeyError:
+        cluster.status = Status.closed

@@ -19,7 +19,7 @@ from privet.models.subgraphs.chunks import Chunk, random_chunk
 from privet.models.subgraphs.dropout import KeyedDropout
 from privet.models.subgraphs.engines import Head
 
-__all__ = ["check_module"]
+__all__ = ["check_module", "kept_state"]
 
 _ACROSS = "it computes statistics across sub-graphs, so that one person's gradient would depend on all the others"
 
@@ -45,9 +45,9 @@ def check_module(module: nn.Module, columns: int, head: Head) -> torch.dtype:
     if len(kinds) != 1 or not next(iter(kinds)).is_floating_point:
         raise InvalidParameter("module", "PrivateTrainer", "of parameters of one floating-point type", kinds)
     chunk = chunk.to(next(iter(kinds)))
-    before = {name: each.clone() for name, each in module.named_buffers()}
+    before = kept_state(module)
     outputs = _outputs(module, chunk)
-    _check_buffers(module, before)
+    _check_state(module, before)
     _check_shape(module, outputs, chunk, head)
     if not _close(_outputs(module, chunk), outputs):
         _refuse(module, "it gives another output on a second call: random numbers other than nn.Dropout's, or a memory")
@@ -66,11 +66,25 @@ def _check_names(module: nn.Module) -> None:
             _refuse(layer, "it keeps running statistics of people's data; use LayerNorm", name)
 
 
-def _check_buffers(module: nn.Module, before: dict[str, Tensor]) -> None:
-    changed = [n for n, each in module.named_buffers() if n not in before or not torch.equal(each, before[n])]
+def kept_state(module: nn.Module) -> dict[str, Tensor]:
+    """Return copies of all tensors that a module holds and that are not trained: buffers, frozen parameters, others."""
+    found: dict[str, Tensor] = {}
+    for owner, layer in module.named_modules():
+        held = {**layer._buffers, **layer._parameters, **{k: v for k, v in vars(layer).items() if k[:1] != "_"}}
+        for name, value in held.items():
+            for number, each in enumerate(value if isinstance(value, list | tuple) else [value]):
+                if isinstance(each, Tensor) and not (isinstance(each, nn.Parameter) and each.requires_grad):
+                    found[f"{owner}.{name}.{number}"] = each.detach().clone()
+    return found
+
+
+def _check_state(module: nn.Module, before: dict[str, Tensor]) -> None:
+    """Refuse a module that keeps what it saw."""
+    after = kept_state(module)
+    changed = [n for n, each in after.items() if n not in before or not torch.equal(each, before[n])]
     if changed:
-        owner, _, name = changed[0].rpartition(".")
-        reason = f"its buffer {name!r} changes in training, which would release people's data without noise"
+        owner, name, _ = changed[0].rsplit(".", 2)
+        reason = f"its {name!r} changes in training, which would release people's data without noise"
         _refuse(module.get_submodule(owner), reason, owner)
 
 
@@ -79,6 +93,9 @@ def _check_shape(module: nn.Module, outputs: Any, chunk: Chunk, head: Head) -> N
         found = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
         expected = f"[nodes, outputs], one row for each of {len(chunk.x)} nodes"
         raise InvalidParameter("output of module(x, edge_index)", "PrivateTrainer", expected, found)
+    if outputs.shape[1] < head.outputs_needed:
+        made = f"{type(module).__name__} has {outputs.shape[1]} outputs"
+        raise InvalidParameter(f"{made}, and the graph's schema declares {head.outputs_needed} classes.")
     try:
         losses = head.losses(outputs[chunk.centres], chunk.targets)
     except (RuntimeError, IndexError, ValueError) as error:
@@ -94,6 +111,8 @@ def _check_lanes(module: nn.Module, chunk: Chunk) -> None:
     outputs = _outputs(module, chunk, together)
     for lane in range(chunk.lanes):
         one, seen = chunk.alone(lane), dict[str, Tensor]()
+        if one.slots == 1:
+            continue  # nodes and their loops are equally many there, so that dropout has other coins
         alone, start = _outputs(module, one, seen), lane * chunk.slots
         count = one.slots
         for name, rows in seen.items():

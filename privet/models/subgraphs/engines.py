@@ -19,7 +19,13 @@ __all__ = ["ClosedForm", "Engine", "Head", "Whole", "written_out"]
 
 
 class Head(Protocol):
-    """A task: the loss of a centre's output, and labels to try it with."""
+    """A task: the loss of a centre's output, and labels to try it with.
+
+    Attributes:
+        outputs_needed: The least number of outputs of a module.
+    """
+
+    outputs_needed: int
 
     def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Return one loss for each row."""

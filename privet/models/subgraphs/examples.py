@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ __all__ = ["SubgraphGradients"]
 
 _SIZES = (1, 2, 3, 6)
 _LANES = 4
+_EXTREME = (1e3, -1e3, 1e6, -1e30, float("inf"), float("nan"))  # what somebody's features may be multiplied by
 _ROWS, _ENTRIES = 1024, 2**22  # of nodes in a chunk, of gradients that are written out
 
 
@@ -84,7 +87,8 @@ class SubgraphGradients:
     def lanes(self, slots: int) -> int:
         """Return the number of lanes of a chunk, at which a sub-graph's integers are the same in every lane.
 
-        The weights of the beginning and random sub-graphs are tried, so that the answer depends on ``slots`` alone.
+        The weights of the beginning, other weights and random sub-graphs are tried, so that the answer depends on
+        ``slots`` alone.
 
         Args:
             slots: The number of slots of a lane.
@@ -104,6 +108,9 @@ class SubgraphGradients:
         generator = torch.Generator().manual_seed(lanes * slots)
         targets = self.engine.head.random_targets(lanes, generator)
         chunk = random_chunk(lanes, slots, self.columns, targets, generator, full=self.engine.exact).to(self.dtype)
+        full = random_chunk(lanes, slots, self.columns, targets, generator, full=True).to(self.dtype)
+        if not all(self._is_unmoved(full, values) for values in (self._first, _shaken(self._first, generator))):
+            return False
         plain = self._integers(chunk)
         turned = self._integers(chunk.lanes_of(torch.arange(lanes).roll(1)))
         if not all(torch.equal(one.roll(1, 0), other) for one, other in zip(plain, turned, strict=True)):
@@ -114,8 +121,20 @@ class SubgraphGradients:
                 return False
         return True
 
-    def _integers(self, chunk: Chunk) -> list[Tensor]:
-        return clipped_integers(self.engine.gradients(self._first, chunk), 1.0).by_lane()
+    def _is_unmoved(self, chunk: Chunk, values: list[Tensor]) -> bool:
+        """Tell whether the features of one lane, however large, leave the integers of all other lanes as they are."""
+        lane = chunk.lanes // 2
+        others = torch.arange(chunk.lanes) != lane
+        plain, rows = self._integers(chunk, values), torch.zeros(len(chunk.x), 1, dtype=torch.bool)
+        rows[lane * chunk.slots : (lane + 1) * chunk.slots, 0] = chunk.filled[lane]
+        for factor in _EXTREME:
+            extreme = self._integers(replace(chunk, x=torch.where(rows, chunk.x * factor, chunk.x)), values)
+            if not all(torch.equal(one[others], other[others]) for one, other in zip(plain, extreme, strict=True)):
+                return False
+        return True
+
+    def _integers(self, chunk: Chunk, values: list[Tensor] | None = None) -> list[Tensor]:
+        return clipped_integers(self.engine.gradients(values or self._first, chunk), 1.0).by_lane()
 
     def _engine(self, module: nn.Module, head: Head) -> Engine:
         """Return the closed form if it gives the gradients of plain autograd, else the way that writes them out."""
@@ -131,9 +150,17 @@ class SubgraphGradients:
             for chunk in chunks:
                 found = written_out(closed.gradients(values, chunk), _LANES, closed.size)
                 for lane in range(_LANES):
-                    alone = written_out(whole.gradients(values, chunk.alone(lane)), 1, whole.size)[0]
+                    one = chunk.alone(lane)
+                    if one.slots == 1 < chunk.slots:
+                        continue  # dropout on loops has other coins there
+                    alone = written_out(whole.gradients(values, one), 1, whole.size)[0]
                     if not torch.allclose(found[lane], alone, rtol=1e-3, atol=1e-4 * float(alone.norm()) + 1e-7):
                         return whole
         except Unserved:
             return whole
         return closed
+
+
+def _shaken(values: list[Tensor], generator: torch.Generator) -> list[Tensor]:
+    """Return other weights of the same size, as training may lead to."""
+    return [each + each.std(correction=0) * torch.randn(each.shape, generator=generator).to(each) for each in values]

@@ -61,7 +61,7 @@ class CentralSystem(ABC):
         noise_multiplier: The standard deviation of the noise on a sum of gradients, over ``max_grad_norm``.
         delta: The probability that the bound may fail with (default N^-1.1, N being the nodes of the whole graph).
         max_grad_norm: The norm that each gradient is clipped to.
-        batch_size: The expected number of training nodes in a step; the sampling rate is q = batch_size / N.
+        batch_size: N times the sampling rate q of each training node, N being all nodes of the graph.
         epochs: The number of passes; there are ceil(epochs / q) steps.
         optimizer: "adam" or "sgd".
         learning_rate: The optimizer's.

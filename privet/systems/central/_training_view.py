@@ -151,9 +151,10 @@ def standardised(rows: sp.csr_array | NDArray[np.float32], *, sparse: bool) -> S
 
 def standardised_dense(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Do the same for dense rows."""
-    centred = rows - rows.mean(axis=1, keepdims=True)
-    deviation = np.sqrt((centred * centred).mean(axis=1))  # a row's sum does not depend on how many rows there are
-    return np.asarray(centred / (deviation[:, None] + 1e-6), dtype=np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):  # a warning would tell of somebody
+        centred = rows - rows.mean(axis=1, keepdims=True)
+        deviation = np.sqrt((centred * centred).mean(axis=1))  # a row's sum does not depend on the number of rows
+        return np.asarray(centred / (deviation[:, None] + 1e-6), dtype=np.float32)
 
 
 def dense_rows(matrix: sp.csr_array | NDArray[np.float32]) -> NDArray[np.float32]:

@@ -142,3 +142,18 @@ def test_a_module_without_parameters_is_refused() -> None:
 
     with pytest.raises(ValueError, match="Nothing has no parameter to train"):
         SubgraphGradients(Nothing(), COLUMNS, Classes())
+
+
+def test_one_persons_extreme_features_move_nobody_else() -> None:
+    class ByTheLargest(Own):
+        """A softmax that is shifted by the largest number of all edges, as many write it."""
+
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            scores = x[edge_index[0]].sum(1) + x[edge_index[1]].sum(1)
+            weights = (scores - scores.max()).exp() if len(scores) else scores
+            total = torch.zeros(len(x)).index_add(0, edge_index[1], weights)[edge_index[1]] + 1e-16
+            told = torch.zeros_like(x).index_add(0, edge_index[1], (weights / total)[:, None] * x[edge_index[0]])
+            return super().forward(x + told, edge_index)
+
+    torch.manual_seed(0)
+    assert SubgraphGradients(ByTheLargest(), COLUMNS, Classes()).lanes(4) == 1

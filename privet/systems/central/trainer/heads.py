@@ -40,14 +40,17 @@ class Classification:
 
     Args:
         labels: The class of each node, -1 where there is none.
+        classes: The declared number of classes, or 1 if none is declared.
     """
 
-    def __init__(self, labels: NDArray[np.int64]) -> None:
-        self._labels = labels
+    def __init__(self, labels: NDArray[np.int64], classes: int = 1) -> None:
+        self._labels, self.outputs_needed = labels, classes
 
     def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Return the cross-entropy of each row."""
-        return cross_entropy(outputs, targets, reduction="none")
+        """Return the cross-entropy of each row; 0 for a class without an output, as an error would tell of somebody."""
+        known = (targets >= 0) & (targets < outputs.shape[1])
+        losses = cross_entropy(outputs, torch.where(known, targets, 0), reduction="none")
+        return torch.where(known, losses, torch.zeros_like(losses))
 
     def random_targets(self, count: int, generator: torch.Generator) -> Tensor:
         """Return class 0, which every module has."""
@@ -80,7 +83,9 @@ class Regression:
     """
 
     def __init__(self, targets: NDArray[np.floating], num_nodes: int) -> None:
-        self._known = np.asarray(targets, dtype=np.float32)
+        with np.errstate(over="ignore"):  # a warning would tell of somebody; what is not finite has no target
+            self._known = np.asarray(targets, dtype=np.float32)
+        self.outputs_needed = 1
         if self._known.shape != (num_nodes,):
             raise InvalidData("targets given to PrivateTrainer", f"one number for each of {num_nodes} nodes", "others")
 

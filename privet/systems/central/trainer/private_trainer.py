@@ -45,8 +45,9 @@ class PrivateTrainer:
     It is trained in place and never sees more than one hop.
 
     Formal guarantee: ``guarantee``, that of :class:`~privet.systems.central.heterpoisson.HeterPoisson` with the same
-    settings, for a module whose first weights and buffers do not depend on the training nodes, and for features of a
-    node that do not depend on another training node.
+    settings, for a module whose first weights and buffers do not depend on the training nodes, that treats each
+    sub-graph alone for all inputs and keeps nothing that it saw, and for features of a node that do not depend on
+    another training node. Modules are tried on random and extreme sub-graphs; ``at_once=1`` computes each alone.
 
     Args:
         module: A torch module over features and edges; layers that look across sub-graphs are refused.
@@ -56,7 +57,8 @@ class PrivateTrainer:
         noise_multiplier: The standard deviation of the noise on a sum of gradients, over ``max_grad_norm``.
         delta: The probability that the bound may fail with (default N^-1.1, N being the nodes of the whole graph).
         max_grad_norm: The norm that each sub-graph's gradient is clipped to (default 0.5).
-        batch_size: The expected number of sub-graphs in a step; the sampling rate is q = batch_size / N (default 4096).
+        batch_size: N times the sampling rate q of each training node, N being all nodes of the graph (default 4096); a
+            step has about q sub-graphs for each training node, and all of them in a graph of fewer nodes.
         epochs: The number of passes; there are ceil(epochs / q) steps (default 9).
         optimizer: "adam" (default) or "sgd".
         learning_rate: The optimizer's (default 0.01).
@@ -117,6 +119,7 @@ class PrivateTrainer:
         self.graph, self.task = _graph_and_task(graph, loss, targets)
         self._examples = self._prepared(at_once)
         self._predictions: NDArray[np.float32] | None = None
+        self._started = False
 
     @property
     def release(self) -> CentralRelease:
@@ -148,9 +151,10 @@ class PrivateTrainer:
         Args:
             progress: Show a bar on a terminal (default False).
         """
-        if self._predictions is not None:
+        if self._started:
             raise PrivetError(
-                "This module has been trained: a second run would spend a second budget. Make a new PrivateTrainer."
+                "This module has been trained, or its training was interrupted: a second run would spend a second "
+                "budget. Make a new module and a new PrivateTrainer."
             )
         view, bits, release = self._view(), self.system.bits(), self.release
         release.guarantee()  # refuses too little noise before the work
@@ -172,10 +176,14 @@ class PrivateTrainer:
             )
 
         self.module.train()
-        kept = {name: each.clone() for name, each in self.module.named_buffers()}
+        self._started = True
+        trained = {id(each) for each in self._examples.parameters}
+        held = [each for each in (*self.module.buffers(), *self.module.parameters()) if id(each) not in trained]
+        kept = [each.detach().clone() for each in held]
         descend(self._examples.parameters, gradient_sum, how, bits, progress=progress)
-        for name, each in self.module.named_buffers():
-            each.copy_(kept[name])  # what training might have left there got no noise
+        with torch.no_grad():
+            for each, before in zip(held, kept, strict=True):
+                each.copy_(before)  # what training might have left there got no noise
         self.module.eval()
         self._predictions = self._predicted(view, bits)
         return self
@@ -200,7 +208,13 @@ class PrivateTrainer:
             nodes: A mask of nodes (default: the test nodes).
         """
         assert self.graph.split is not None
-        return self.task.score(self._made(), self.graph.split.test if nodes is None else nodes)
+        chosen = self.graph.split.test if nodes is None else nodes
+        if not (chosen & ~np.isnan(self._made()).any(axis=1)).any():
+            raise InvalidData(
+                "No node to score has a prediction: protected nodes get none. Leave some nodes out of training, for "
+                "example by test_mask."
+            )
+        return self.task.score(self._made(), chosen)
 
     def fitted(self) -> Fitted:
         """Return probabilities, weights, guarantee and ledger as other systems do, to be saved or reported."""
@@ -276,12 +290,17 @@ def _graph_and_task(graph: Any, loss: Loss, targets: NDArray[np.floating] | None
         if loss == "mse":
             copy.y = None
         graph = from_pyg(copy)
-    if graph.features is None or graph.split is None:
-        raise InvalidData("graph given to PrivateTrainer", "with features and a split", "one without")
+    if graph.features is None:
+        raise InvalidData("The graph given to PrivateTrainer has no features; a module needs some for each node.")
+    if graph.split is None:
+        raise InvalidData(
+            "The graph given to PrivateTrainer has no split, so nobody knows who is protected: use "
+            "graph.replace(split=split_nodes(graph, 0.8, 0.0)), or the masks of a PyG Data."
+        )
     if loss == "cross_entropy":
         if graph.labels is None or targets is not None:
             raise InvalidData("classes for PrivateTrainer", "the labels of the graph", "targets, or none at all")
-        return graph, Classification(graph.labels)
+        return graph, Classification(graph.labels, 1 if graph.schema is None else graph.schema.classes)
     if loss != "mse":
         raise InvalidParameter("loss", "PrivateTrainer", "cross_entropy or mse, losses of the centre alone", loss)
     if targets is None:

@@ -183,3 +183,49 @@ def test_a_second_run_is_refused_and_so_is_a_prediction_before_the_first(graph: 
     made.fit()
     with pytest.raises(PrivetError, match="second budget"):
         made.fit()
+
+
+def test_an_interrupted_training_cannot_be_repeated(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = trainer(graph, SAGEConv)
+    real, calls = made._examples.clipped_sum, []
+
+    def interrupted(*arguments: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(made._examples, "clipped_sum", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        made.fit()
+    with pytest.raises(PrivetError, match="second budget"):
+        made.fit()
+
+
+def test_a_module_that_keeps_what_it_saw_is_refused(graph: Graph) -> None:
+    class Keeping(torch.nn.Module):
+        def __init__(self, frozen: bool) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(graph.features.shape[1], 3)
+            self.frozen = torch.nn.Parameter(torch.zeros(graph.features.shape[1]), requires_grad=False)
+            self.keeps = frozen
+
+        def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+            if self.keeps:
+                self.frozen.data.copy_(x[0])
+            else:
+                self.last = x.detach()
+            return self.layer(x)
+
+    for frozen, name in ((True, "frozen"), (False, "last")):
+        with pytest.raises(InvalidParameter, match=f"'{name}' changes in training"):
+            PrivateTrainer(Keeping(frozen), graph, noise_multiplier=4.0)
+
+
+def test_too_few_outputs_are_refused_before_any_label_is_read(graph: Graph) -> None:
+    with pytest.raises(InvalidParameter, match="2 outputs, and the graph's schema declares 3 classes"):
+        PrivateTrainer(SAGEConv(graph.features.shape[1], 2), graph, noise_multiplier=4.0)
+
+
+def test_dropout_of_attention_passes(graph: Graph) -> None:
+    assert trainer(graph, lambda *sizes: GATv2Conv(*sizes, dropout=0.5)).module is not None
