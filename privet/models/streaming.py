@@ -90,7 +90,7 @@ class StoredRows:
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """What a network is to learn about the nodes.
+    """A task for a network: nodes, a loss and a score.
 
     Attributes:
         nodes: The nodes whose rows it is fitted to.

@@ -25,7 +25,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Explanation:
-    """How a guarantee's figures come about.
+    """The parts that a guarantee's figures are made of.
 
     Attributes:
         epsilon: Parts that add up to epsilon.
