@@ -7,7 +7,8 @@ the node itself does. Then
 
 - each sum may move by no more than the accountant assumes, given how many sub-graphs contained the node;
 - there must be as many sums, of the same shape and noise, and as many other random numbers;
-- everything that leaves (weights, predictions, embeddings) must be equal to the bit: it may depend on the noisy sums alone.
+- everything that leaves (weights, predictions, embeddings) must be equal to the bit: it may depend on the noisy sums
+  alone.
 
 A violation is a proof of a bug, at the node and the coins that were tried; to find none is no proof of privacy.
 """

@@ -119,8 +119,12 @@ def split_edges(
 def _split_among(graph: Graph, nodes: NDArray[np.bool_], validation: float, test: float, seed: int) -> EdgeSplit:
     """Split the edges among some nodes, as if there were no others."""
     numbers = np.flatnonzero(nodes)
-    split = split_edges(Graph(sp.csr_array(graph.adjacency[nodes][:, nodes]), graph.directed), validation, test, seed=seed)
-    parts = [Links(numbers[part.edges], numbers[part.non_edges]) for part in (split.train, split.validation, split.test)]
+    split = split_edges(
+        Graph(sp.csr_array(graph.adjacency[nodes][:, nodes]), graph.directed), validation, test, seed=seed
+    )
+    parts = [
+        Links(numbers[part.edges], numbers[part.non_edges]) for part in (split.train, split.validation, split.test)
+    ]
     held_out = np.concatenate([part.edges for part in parts[1:]], axis=1)
     return EdgeSplit(_without_edges(graph, held_out), *parts)
 

@@ -71,7 +71,8 @@ class Fitted:
         """Return the most probable class of each node; -1 where no prediction was made."""
         made = self.predicted()
         classes = np.full(len(made), -1, dtype=np.int64)
-        classes[made] = self.probabilities[made].argmax(axis=1)
+        if made.any():
+            classes[made] = self.probabilities[made].argmax(axis=1)
         return classes
 
     def score(self, labels: NDArray[np.int64], nodes: NDArray[np.bool_]) -> float:

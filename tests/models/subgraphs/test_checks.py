@@ -77,7 +77,7 @@ class ReadsTheNext(Own):
 
 
 def test_rows_of_nodes_beside_the_centre_are_looked_at_too() -> None:
-    with pytest.raises(InvalidParameter, match="ReadsTheNext cannot .* statistics across sub-graphs"):
+    with pytest.raises(InvalidParameter, match=r"ReadsTheNext cannot .* statistics across sub-graphs"):
         check_module(ReadsTheNext(), COLUMNS, LINKS)
 
 

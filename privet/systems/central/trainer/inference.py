@@ -99,7 +99,9 @@ class Inference:
         linked = np.flatnonzero(np.asarray(self.around[ends, others] != 0).ravel())
         batch = neighbourhoods(self.around, ends[linked])
         kept = batch.peripheral != others[linked][batch.owner]
-        rows[linked] = self._centre_rows(SubgraphBatch(batch.central, batch.owner[kept], batch.peripheral[kept])).float()
+        rows[linked] = self._centre_rows(
+            SubgraphBatch(batch.central, batch.owner[kept], batch.peripheral[kept])
+        ).float()
         return rows
 
     def _centre_rows(self, batch: SubgraphBatch) -> Tensor:

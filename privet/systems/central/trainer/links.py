@@ -48,8 +48,8 @@ class LinkPrediction:
         self._count = len(unprotected)
         if not len(self._public):
             raise InvalidData(
-                "loss='links' needs validation or test nodes: pairs without a link are drawn from them. Leave some nodes "
-                "out of training, for example by test_mask."
+                "loss='links' needs validation or test nodes: pairs without a link are drawn from them. Leave some "
+                "nodes out of training, for example by test_mask."
             )
 
     def losses(self, rows: Tensor, targets: Tensor, roles: Tensor) -> Tensor:

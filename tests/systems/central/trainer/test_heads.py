@@ -16,7 +16,9 @@ def test_classification() -> None:
     assert task.members(np.array([True, True, True, False])).tolist() == [True, True, False, False]
     rows = np.array([[0.9, 0.1], [0.8, 0.2], [0.5, 0.5], [NAN, NAN]], dtype=np.float32)
     assert task.score(rows, np.ones(4, dtype=np.bool_)) == 0.5
-    assert task.losses(torch.zeros(2, 1, 2), torch.tensor([0, 1]), CENTRES[:2]).tolist() == pytest.approx([np.log(2)] * 2)
+    assert task.losses(torch.zeros(2, 1, 2), torch.tensor([0, 1]), CENTRES[:2]).tolist() == pytest.approx(
+        [np.log(2)] * 2
+    )
     np.testing.assert_allclose(task.meaning(torch.zeros(1, 2)), 0.5)
 
 
