@@ -279,6 +279,6 @@ def _leaks(with_node: Fitted, without: Fitted) -> Iterator[str]:
             yield f"the weights {name} depend on the node by another way than the noisy sums"
     if not np.array_equal(with_node.probabilities, without.probabilities, equal_nan=True):
         yield "predictions depend on the node by another way than the noisy sums"
-    embeddings = with_node.embedding, without.embedding
-    if embeddings[0] is not None and not np.array_equal(*embeddings, equal_nan=True):
+    rows, others = with_node.embedding, without.embedding
+    if rows is not None and (others is None or not np.array_equal(rows, others, equal_nan=True)):
         yield "embeddings depend on the node by another way than the noisy sums"

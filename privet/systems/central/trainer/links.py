@@ -91,7 +91,7 @@ class LinkPrediction:
 
     def is_asked(self, batch: SubgraphBatch, keys: Ids) -> NDArray[np.bool_]:
         """Toss a coin for each sampled neighbour: a hash of its number and of the centre's key."""
-        return _words(keys[batch.owner], batch.peripheral, _ROLES) % 2 == 1
+        return np.asarray(_words(keys[batch.owner], batch.peripheral, _ROLES) % 2 == 1)
 
     def strangers(self, batch: SubgraphBatch, keys: Ids, counts: Ids) -> tuple[Ids, Ids]:
         """Draw so many public nodes for each sub-graph; neighbours are left out, as the centre's own data tells.
