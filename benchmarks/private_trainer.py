@@ -88,7 +88,7 @@ def _measure(kind: str, side: str, batch_size: int, repeats: int) -> dict[str, f
         if side == "ours":
             total = trainer._examples.clipped_sum(batch, view.features, targets, keys, CLIP)
         else:
-            chunks = chunks_of(batch, view.features, targets, keys, lambda slots: len(batch), exact=True)
+            chunks = chunks_of(batch, view.features, targets, keys, lambda slots, edges: len(batch), exact=True)
             step = {"vmap": _vmapped, "loop": _looped}[side]
             total = step(trainer.module, [_trimmed(chunk) for chunk in chunks])
         total.with_noise(1.0, SeededBits(2))

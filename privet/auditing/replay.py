@@ -7,7 +7,8 @@ the node itself does. Then
 
 - each sum may move by no more than the accountant assumes, given how many sub-graphs contained the node;
 - there must be as many sums, of the same shape and noise, and as many other random numbers;
-- everything that leaves (weights, predictions) must be equal to the bit: it may depend on the noisy sums alone.
+- everything that leaves (weights, predictions, embeddings) must be equal to the bit: it may depend on the noisy sums
+  alone.
 
 A violation is a proof of a bug, at the node and the coins that were tried; to find none is no proof of privacy.
 """
@@ -278,3 +279,6 @@ def _leaks(with_node: Fitted, without: Fitted) -> Iterator[str]:
             yield f"the weights {name} depend on the node by another way than the noisy sums"
     if not np.array_equal(with_node.probabilities, without.probabilities, equal_nan=True):
         yield "predictions depend on the node by another way than the noisy sums"
+    rows, others = with_node.embedding, without.embedding
+    if rows is not None and (others is None or not np.array_equal(rows, others, equal_nan=True)):
+        yield "embeddings depend on the node by another way than the noisy sums"

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.data.graph import Graph, Split
+from privet.data.validation import check_mask
 from privet.errors import InvalidData, InvalidParameter
 
 __all__ = ["EdgeSplit", "Links", "label_rate", "split_edges", "split_nodes"]
@@ -78,7 +79,14 @@ class EdgeSplit:
     test: Links
 
 
-def split_edges(graph: Graph, validation: float = 0.05, test: float = 0.10, *, seed: int) -> EdgeSplit:
+def split_edges(
+    graph: Graph,
+    validation: float = 0.05,
+    test: float = 0.10,
+    *,
+    seed: int,
+    nodes: NDArray[np.bool_] | None = None,
+) -> EdgeSplit:
     """Split the edges at random, 85/5/10 by default, and draw equally many pairs that are no edge for each part.
 
     Non-edges are drawn uniformly among all pairs of different nodes. Self-loops are not split and stay.
@@ -88,8 +96,12 @@ def split_edges(graph: Graph, validation: float = 0.05, test: float = 0.10, *, s
         validation: The share of edges to choose among models by.
         test: The share of edges to score; the rest are for training.
         seed: The same seed gives the same split.
+        nodes: A mask of nodes, for example those that nothing is promised to: edges and non-edges among them are split,
+            all others stay in the graph and are in no part (default: all nodes).
     """
     _check_fractions("split_edges", validation=validation, test=test)
+    if nodes is not None:
+        return _split_among(graph, check_mask(nodes, "nodes", graph.num_nodes), validation, test, seed)
     rng = np.random.default_rng(seed)
     edges = graph.edges
     edges = edges[:, edges[0] != edges[1]]
@@ -102,6 +114,19 @@ def split_edges(graph: Graph, validation: float = 0.05, test: float = 0.10, *, s
     )
     held_out = np.concatenate([held_validation.edges, held_test.edges], axis=1)
     return EdgeSplit(_without_edges(graph, held_out), train, held_validation, held_test)
+
+
+def _split_among(graph: Graph, nodes: NDArray[np.bool_], validation: float, test: float, seed: int) -> EdgeSplit:
+    """Split the edges among some nodes, as if there were no others."""
+    numbers = np.flatnonzero(nodes)
+    split = split_edges(
+        Graph(sp.csr_array(graph.adjacency[nodes][:, nodes]), graph.directed), validation, test, seed=seed
+    )
+    parts = [
+        Links(numbers[part.edges], numbers[part.non_edges]) for part in (split.train, split.validation, split.test)
+    ]
+    held_out = np.concatenate([part.edges for part in parts[1:]], axis=1)
+    return EdgeSplit(_without_edges(graph, held_out), *parts)
 
 
 def _without_edges(graph: Graph, edges: NDArray[np.int64]) -> Graph:

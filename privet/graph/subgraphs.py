@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 from fractions import Fraction
 from functools import cached_property
 
@@ -20,10 +21,28 @@ from privet.errors import InvalidParameter
 from privet.mechanisms import Bits
 from privet.mechanisms.primitives.coins import Coins
 
-__all__ = ["SubgraphBatch", "SubgraphSampler", "few_neighbours", "poisson_sample"]
+__all__ = ["Role", "SubgraphBatch", "SubgraphSampler", "few_neighbours", "poisson_sample"]
 
 Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+
+class Role(IntEnum):
+    """What a node is in a sub-graph.
+
+    Attributes:
+        EMPTY: Nobody.
+        CENTRE: The centre.
+        HEARD: A neighbour with an edge to the centre.
+        ASKED: A neighbour without an edge to the centre: a link to predict.
+        STRANGER: A node that is no neighbour, and has no edge either.
+    """
+
+    EMPTY = 0
+    CENTRE = 1
+    HEARD = 2
+    ASKED = 3
+    STRANGER = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +51,15 @@ class SubgraphBatch:
 
     Attributes:
         central: The centre of each sub-graph b.
-        owner: The sub-graph of each peripheral node k.
+        owner: The sub-graph of each peripheral node k, in ascending order.
         peripheral: The peripheral nodes.
+        roles: The role of each peripheral node, ascending within a sub-graph; None if the centres hear all of them.
     """
 
     central: Ids
     owner: Ids
     peripheral: Ids
+    roles: NDArray[np.int8] | None = None
 
     def __len__(self) -> int:
         return len(self.central)

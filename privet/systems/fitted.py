@@ -60,8 +60,8 @@ class Fitted:
         return f"Fitted({self.system}, {nodes} nodes, {classes} classes, {promised})"
 
     def predicted(self) -> NDArray[np.bool_]:
-        """Tell for which nodes a prediction was made."""
-        return np.asarray(~np.isnan(self.probabilities).any(axis=1))
+        """Tell for which nodes a prediction was made; none if there are no classes, as of links."""
+        return np.asarray(~np.isnan(self.probabilities).any(axis=1)) & (self.probabilities.shape[1] > 0)
 
     def predict_proba(self) -> NDArray[np.float32]:
         """Return class probabilities, one row a node; NaN where no prediction was made."""
@@ -71,7 +71,8 @@ class Fitted:
         """Return the most probable class of each node; -1 where no prediction was made."""
         made = self.predicted()
         classes = np.full(len(made), -1, dtype=np.int64)
-        classes[made] = self.probabilities[made].argmax(axis=1)
+        if made.any():
+            classes[made] = self.probabilities[made].argmax(axis=1)
         return classes
 
     def score(self, labels: NDArray[np.int64], nodes: NDArray[np.bool_]) -> float:

@@ -149,3 +149,25 @@ def test_a_larger_graph_is_split_85_5_10_and_keeps_its_node_data():
 def test_fractions_must_be_fractions(call):
     with pytest.raises(InvalidParameter, match="fraction"):
         call()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_edges_among_some_nodes_are_split_and_all_others_stay(directed):
+    rng = np.random.default_rng(0)
+    pairs = np.array(np.nonzero(np.triu(rng.random((60, 60)) < 0.2, k=1)))
+    graph = Graph.from_edges(pairs, 60, directed=directed)
+    nodes = rng.random(60) < 0.5
+    split = split_edges(graph, 0.2, 0.3, seed=0, nodes=nodes)
+    among = nodes[graph.edges].all(axis=0).sum()
+    held = np.concatenate([split.validation.edges, split.test.edges], axis=1)
+    assert graph.num_edges - split.graph.num_edges == held.shape[1]
+    assert held.shape[1] + split.train.edges.shape[1] == among
+    assert split.test.edges.shape == split.test.non_edges.shape == (2, among - round(0.7 * among))
+    for part in (split.train, split.validation, split.test):
+        assert nodes[part.edges].all()
+        assert nodes[part.non_edges].all()
+        assert (graph.adjacency[part.edges[0], part.edges[1]] != 0).all()
+        assert not (graph.adjacency[part.non_edges[0], part.non_edges[1]] != 0).any()
+    assert not (split.graph.adjacency[held[0], held[1]] != 0).any()
+    with pytest.raises(InvalidData, match="nodes mask"):
+        split_edges(graph, seed=0, nodes=np.arange(3))

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.nn import GATv2Conv, GCNConv, SAGEConv
 
+from privet.graph.subgraphs import Role
 from privet.models.subgraphs.engines import Head
+from privet.systems.central.trainer.links import LinkPrediction
 
 COLUMNS, CLASSES = 5, 3
+LINKS = LinkPrediction(np.ones(30, dtype=np.bool_))
 
 
 class Classes(Head):
     """Cross-entropy over three classes."""
 
     outputs_needed = 1
+    last_role = Role.HEARD
 
-    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        return functional.cross_entropy(outputs, targets, reduction="none")
+    def losses(self, rows: Tensor, targets: Tensor, roles: Tensor) -> Tensor:
+        return functional.cross_entropy(rows[:, 0], targets, reduction="none")
 
     def random_targets(self, count: int, generator: torch.Generator) -> Tensor:
         return torch.randint(CLASSES, (count,), generator=generator)

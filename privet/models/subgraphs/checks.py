@@ -36,7 +36,8 @@ def check_module(module: nn.Module, columns: int, head: Head) -> torch.dtype:
     """
     _check_names(module)
     generator = torch.Generator().manual_seed(1)
-    chunk = random_chunk(6, 4, columns, head.random_targets(6, generator), generator)
+    targets = head.random_targets(6, generator)
+    chunk = random_chunk(6, 4, columns, targets, generator, last_role=head.last_role)
     if any(isinstance(each, UninitializedParameter) for each in module.parameters()):
         _outputs(module, chunk)
     kinds = {each.dtype for each in module.parameters()}
@@ -97,7 +98,7 @@ def _check_shape(module: nn.Module, outputs: Any, chunk: Chunk, head: Head) -> N
         made = f"{type(module).__name__} has {outputs.shape[1]} outputs"
         raise InvalidParameter(f"{made}, and the graph's schema declares {head.outputs_needed} classes.")
     try:
-        losses = head.losses(outputs[chunk.centres], chunk.targets)
+        losses = head.losses(chunk.rows(outputs), chunk.targets, chunk.roles)
     except (RuntimeError, IndexError, ValueError) as error:
         made = f"{type(module).__name__} has {outputs.shape[1]} outputs"
         raise InvalidParameter(f"{made}, which do not fit the labels: {one_line(str(error))}.") from None
@@ -111,16 +112,16 @@ def _check_lanes(module: nn.Module, chunk: Chunk) -> None:
     outputs = _outputs(module, chunk, together)
     for lane in range(chunk.lanes):
         one, seen = chunk.alone(lane), dict[str, Tensor]()
-        if one.slots == 1:
+        if not one.edges:
             continue  # nodes and their loops are equally many there, so that dropout has other coins
         alone, start = _outputs(module, one, seen), lane * chunk.slots
         count = one.slots
         for name, rows in seen.items():
             whole = together.get(name)
-            fits = whole is not None and len(rows) == count + 1 and len(whole) == len(chunk.x)
+            fits = whole is not None and len(rows) == len(one.x) and len(whole) == len(chunk.x)
             if fits and whole is not None and not _close(rows[:count], whole[start : start + count]):
                 _refuse(module.get_submodule(name), _ACROSS, name)
-        if not _close(alone[0], outputs[start]):
+        if not _close(alone[:count], outputs[start : start + count]):
             _refuse(module, _ACROSS)
 
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn import functional
 
+from privet.graph.subgraphs import Role
 from privet.models.subgraphs.capture import Capture, OuterUse, Unserved, wide_linear
 from privet.models.subgraphs.chunks import Chunk
 from privet.models.subgraphs.dropout import KeyedDropout
@@ -19,16 +20,24 @@ __all__ = ["ClosedForm", "Engine", "Head", "Whole", "written_out"]
 
 
 class Head(Protocol):
-    """A task: the loss of a centre's output, and labels to try it with.
+    """A task: the loss of a sub-graph's outputs, and labels to try it with.
 
     Attributes:
         outputs_needed: The least number of outputs of a module.
+        last_role: Nodes beside the centre have roles from ``HEARD`` to this one.
     """
 
     outputs_needed: int
+    last_role: Role
 
-    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Return one loss for each row."""
+    def losses(self, rows: Tensor, targets: Tensor, roles: Tensor) -> Tensor:
+        """Return one loss for each sub-graph.
+
+        Args:
+            rows: The outputs, [sub-graphs, slots, outputs], the centre's first.
+            targets: The label of each centre.
+            roles: The role of each slot; outputs of empty ones mean nothing.
+        """
 
     def random_targets(self, count: int, generator: torch.Generator) -> Tensor:
         """Return labels that are nobody's data."""
@@ -107,7 +116,7 @@ class ClosedForm(Engine):
         numbers = {id(each): (number, values[number]) for number, each in enumerate(self.named.values())}
         with Capture(numbers, chunk.kinds_of_rows(), chunk.keys) as seen:
             outputs = self.module(chunk.x, chunk.edge_index)
-        losses = self.head.losses(outputs[chunk.centres], chunk.targets)
+        losses = self.head.losses(chunk.rows(outputs), chunk.targets, chunk.roles)
         total = torch.where(chunk.is_example, losses, 0.0).sum()
         recorded = [use.output for use in seen.outer] + [copies for _, copies in seen.copies]
         slopes = torch.autograd.grad(total, recorded, allow_unused=True)
@@ -138,24 +147,21 @@ class Whole(Engine):
 
     def gradients(self, values: list[Tensor], chunk: Chunk) -> list[Outer | Direct]:
         """Return one vector for each lane."""
-        slots = chunk.slots
-        star = torch.stack([torch.arange(1, slots), torch.zeros(slots - 1, dtype=torch.int64)])
+        star = torch.stack([torch.arange(1, 1 + chunk.edges), torch.zeros(chunk.edges, dtype=torch.int64)])
         kinds = chunk.kinds_of_one_lane()
 
-        def loss(values: list[Tensor], x: Tensor, target: Tensor, key: Tensor) -> Tensor:
+        def loss(values: list[Tensor], x: Tensor, target: Tensor, roles: Tensor, key: Tensor) -> Tensor:
             with _WideLinear(kinds, key[None]):
                 outputs = functional_call(self.module, dict(zip(self.named, values, strict=True)), (x, star))
-            return self.head.losses(outputs[:1], target[None])[0]
+            return self.head.losses(outputs[None], target[None], roles[None])[0]
 
-        rows = chunk.x[:-1].reshape(chunk.lanes, slots, -1)
+        parts = chunk.rows(chunk.x), chunk.targets, chunk.roles, chunk.keys
         if chunk.lanes == 1:
             inputs: Any = [each.detach().requires_grad_() for each in values]
-            found = torch.autograd.grad(
-                loss(inputs, rows[0], chunk.targets[0], chunk.keys[0]), inputs, allow_unused=True
-            )
+            found = torch.autograd.grad(loss(inputs, *(part[0] for part in parts)), inputs, allow_unused=True)
             each = [torch.zeros_like(v)[None] if g is None else g[None] for v, g in zip(values, found, strict=True)]
         else:
-            each = vmap(grad(loss), in_dims=(None, 0, 0, 0))(values, rows, chunk.targets, chunk.keys)
+            each = vmap(grad(loss), in_dims=(None, 0, 0, 0, 0))(values, *parts)
         flat = torch.cat([part.reshape(chunk.lanes, -1) for part in each], dim=1)
         return [Direct(0, torch.where(chunk.is_example[:, None], flat, 0.0))]
 

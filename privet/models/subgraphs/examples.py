@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -46,9 +47,11 @@ class SubgraphGradients:
     def __init__(self, module: nn.Module, columns: int, head: Head, at_once: int | None = None) -> None:
         self.columns, self.at_once = columns, at_once
         self.dtype = check_module(module, columns, head)
-        self.engine = self._engine(module, head)
+        self.engine: Engine = ClosedForm(module, head)
+        if not self._is_served():
+            self.engine = Whole(module, head)
         self._first = self.engine.values()
-        self._lanes: dict[int, int] = {}
+        self._lanes: dict[tuple[int, int], int] = {}
 
     @property
     def parameters(self) -> list[nn.Parameter]:
@@ -84,31 +87,33 @@ class SubgraphGradients:
             total += clipped_integers(uses, max_grad_norm).total(size).long()
         return GridSum(total.numpy(), max_grad_norm / WHOLE)
 
-    def lanes(self, slots: int) -> int:
+    def lanes(self, slots: int, edges: int) -> int:
         """Return the number of lanes of a chunk, at which a sub-graph's integers are the same in every lane.
 
-        The weights of the beginning, other weights and random sub-graphs are tried, so that the answer depends on
-        ``slots`` alone.
+        The weights of the beginning, other weights and random sub-graphs are tried, so that the answer depends on the
+        shape alone.
 
         Args:
             slots: The number of slots of a lane.
+            edges: The number of edges of a lane.
         """
-        if slots not in self._lanes:
+        if (slots, edges) not in self._lanes:
             most = min(_ROWS // slots, MOST_LANES, self.at_once or MOST_LANES)
             if not self.is_closed_form:
                 most = min(most, _ENTRIES // self.engine.size)
             lanes = 1 << max(0, most.bit_length() - 1)
-            while lanes > 1 and not self._is_stable(lanes, slots):
+            while lanes > 1 and not self._is_stable(lanes, slots, edges):
                 lanes //= 2
-            self._lanes[slots] = lanes
-        return self._lanes[slots]
+            self._lanes[slots, edges] = lanes
+        return self._lanes[slots, edges]
 
-    def _is_stable(self, lanes: int, slots: int) -> bool:
+    def _is_stable(self, lanes: int, slots: int, edges: int) -> bool:
         """Tell whether copies of a sub-graph give equal integers in all lanes, and beside other sub-graphs."""
         generator = torch.Generator().manual_seed(lanes * slots)
-        targets = self.engine.head.random_targets(lanes, generator)
-        chunk = random_chunk(lanes, slots, self.columns, targets, generator, full=self.engine.exact).to(self.dtype)
-        full = random_chunk(lanes, slots, self.columns, targets, generator, full=True).to(self.dtype)
+        exact = self.engine.exact
+        chunk, full = (
+            self._random(lanes, slots, generator, full=full, edges=edges if exact else None) for full in (exact, True)
+        )
         if not all(self._is_unmoved(full, values) for values in (self._first, _shaken(self._first, generator))):
             return False
         plain = self._integers(chunk)
@@ -133,17 +138,22 @@ class SubgraphGradients:
                 return False
         return True
 
+    def _random(self, lanes: int, slots: int, generator: torch.Generator, **shape: Any) -> Chunk:
+        """Return random sub-graphs with the roles of the task."""
+        head = self.engine.head
+        targets = head.random_targets(lanes, generator)
+        made = random_chunk(lanes, slots, self.columns, targets, generator, last_role=head.last_role, **shape)
+        return made.to(self.dtype)
+
     def _integers(self, chunk: Chunk, values: list[Tensor] | None = None) -> list[Tensor]:
         return clipped_integers(self.engine.gradients(values or self._first, chunk), 1.0).by_lane()
 
-    def _engine(self, module: nn.Module, head: Head) -> Engine:
-        """Return the closed form if it gives the gradients of plain autograd, else the way that writes them out."""
-        closed, whole = ClosedForm(module, head), Whole(module, head)
+    def _is_served(self) -> bool:
+        """Tell whether the closed form gives the gradients of plain autograd; if so it is used, and learns a little."""
+        closed, whole = self.engine, Whole(self.engine.module, self.engine.head)
+        assert isinstance(closed, ClosedForm)
         generator = torch.Generator().manual_seed(0)
-        chunks = [
-            random_chunk(_LANES, slots, self.columns, head.random_targets(_LANES, generator), generator).to(self.dtype)
-            for slots in _SIZES
-        ]
+        chunks = [self._random(_LANES, slots, generator) for slots in _SIZES]
         values = closed.values()
         try:
             closed.learn_centre_only(values, chunks)
@@ -151,14 +161,14 @@ class SubgraphGradients:
                 found = written_out(closed.gradients(values, chunk), _LANES, closed.size)
                 for lane in range(_LANES):
                     one = chunk.alone(lane)
-                    if one.slots == 1 < chunk.slots:
+                    if not one.edges and chunk.edges:
                         continue  # dropout on loops has other coins there
                     alone = written_out(whole.gradients(values, one), 1, whole.size)[0]
                     if not torch.allclose(found[lane], alone, rtol=1e-3, atol=1e-4 * float(alone.norm()) + 1e-7):
-                        return whole
+                        return False
         except Unserved:
-            return whole
-        return closed
+            return False
+        return True
 
 
 def _shaken(values: list[Tensor], generator: torch.Generator) -> list[Tensor]:

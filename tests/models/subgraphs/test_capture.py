@@ -35,7 +35,7 @@ def test_products_are_recorded_and_computed_with_the_given_values() -> None:
 def test_row_wise_operations_copy_the_parameter(use: Callable[[], Tensor]) -> None:
     found, seen = captured(use)
     ((number, copies),) = seen.copies
-    assert (number, tuple(copies.shape)) == (1, (7, 4))
+    assert (number, tuple(copies.shape)) == (1, (8, 4))
     assert torch.equal(copies[3], 2 * VECTOR.detach())
     assert found.requires_grad
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from subgraph_modules import COLUMNS, MODULES, Classes, Own, TwoLayers
+from subgraph_modules import COLUMNS, LINKS, MODULES, Classes, Own, TwoLayers
 from torch import Tensor, nn
 from torch_geometric.nn import BatchNorm, GCNConv, GraphNorm, LayerNorm, PairNorm
 
@@ -63,6 +63,22 @@ class CentreOnly(Own):
 def test_layers_that_look_across_sub_graphs_are_named(between: Callable[[], nn.Module], sentence: str) -> None:
     with pytest.raises(InvalidParameter, match=sentence):
         check_module(TwoLayers(GCNConv, between()), COLUMNS, Classes())
+    with pytest.raises(InvalidParameter, match=sentence):
+        check_module(TwoLayers(GCNConv, between()), COLUMNS, LINKS)
+
+
+class ReadsTheNext(Own):
+    """Every row but a centre's hears the row behind it, which may be another sub-graph's."""
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        rows = super().forward(x, edge_index)
+        heard = torch.zeros(len(x), 1).index_add(0, edge_index[1], torch.ones(edge_index.shape[1], 1))
+        return torch.where(heard > 0, rows, rows + rows.roll(-1, 0))
+
+
+def test_rows_of_nodes_beside_the_centre_are_looked_at_too() -> None:
+    with pytest.raises(InvalidParameter, match=r"ReadsTheNext cannot .* statistics across sub-graphs"):
+        check_module(ReadsTheNext(), COLUMNS, LINKS)
 
 
 def test_a_layer_that_keeps_edges_is_named() -> None:
@@ -72,7 +88,7 @@ def test_a_layer_that_keeps_edges_is_named() -> None:
 
 
 def test_an_output_of_another_shape_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="one row for each of 25 nodes"):
+    with pytest.raises(InvalidParameter, match="one row for each of 26 nodes"):
         check_module(CentreOnly(), COLUMNS, Classes())
 
 
@@ -85,6 +101,7 @@ def test_a_module_that_fails_says_so() -> None:
 def test_layers_that_look_at_one_sub_graph_pass(name: str) -> None:
     assert check_module(MODULES[name](), COLUMNS, Classes()) is torch.float32
     assert check_module(MODULES[name]().double(), COLUMNS, Classes()) is torch.float64
+    assert check_module(MODULES[name](), COLUMNS, LINKS) is torch.float32
 
 
 def test_normalisation_within_a_node_passes() -> None:

@@ -12,7 +12,7 @@ from privet.models.subgraphs.dropout import KeyedDropout
 def dropped(keys: torch.Tensor, p: float, columns: int = 500) -> torch.Tensor:
     chunk = random_chunk(len(keys), 3, 1, torch.zeros(len(keys)), torch.Generator().manual_seed(0))
     with KeyedDropout(chunk.kinds_of_rows(), keys):
-        return nn.Dropout(p)(torch.ones(len(chunk.x), columns))[:-1].reshape(len(keys), 3, columns)
+        return nn.Dropout(p)(torch.ones(len(chunk.x), columns))[:-2].reshape(len(keys), 3, columns)
 
 
 def test_the_share_is_the_stated_one() -> None:
@@ -32,7 +32,7 @@ def test_coins_belong_to_a_key_and_not_to_a_place() -> None:
 def test_a_second_call_tosses_other_coins() -> None:
     chunk = random_chunk(2, 3, 1, torch.zeros(2), torch.Generator().manual_seed(0))
     with KeyedDropout(chunk.kinds_of_rows(), torch.arange(2)):
-        first, second = (nn.functional.dropout(torch.ones(7, 99), 0.5) for _ in range(2))
+        first, second = (nn.functional.dropout(torch.ones(8, 99), 0.5) for _ in range(2))
     assert not torch.equal(first, second)
 
 

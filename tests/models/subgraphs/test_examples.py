@@ -1,5 +1,6 @@
 """Clipped sums over sub-graphs against plain autograd on each sub-graph alone."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,10 +8,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from subgraph_modules import COLUMNS, MODULES, Classes, Own, Unusual
+from subgraph_modules import COLUMNS, LINKS, MODULES, Classes, Own, Unusual
 from torch import Tensor, nn
 
-from privet.graph.subgraphs import SubgraphBatch
+from privet.graph.subgraphs import Role, SubgraphBatch
 from privet.models.subgraphs import SubgraphGradients
 
 NAMES = list(MODULES)
@@ -25,21 +26,35 @@ def random_batch(rng: np.random.Generator, centres: int, nodes: int = 30, most: 
 
 
 def subset(batch: SubgraphBatch, chosen: list[int]) -> SubgraphBatch:
-    owned = [batch.peripheral[batch.owner == number] for number in chosen]
-    owner = np.repeat(np.arange(len(chosen)), [len(each) for each in owned])
-    return SubgraphBatch(batch.central[chosen], owner, np.concatenate([*owned, np.zeros(0, dtype=np.int64)]))
+    places = [np.flatnonzero(batch.owner == number) for number in chosen]
+    owner, place = np.repeat(np.arange(len(chosen)), [len(each) for each in places]), np.concatenate([[], *places])
+    kept = place.astype(np.int64)
+    return SubgraphBatch(
+        batch.central[chosen], owner, batch.peripheral[kept], None if batch.roles is None else batch.roles[kept]
+    )
 
 
 def gradients_alone(module: nn.Module, batch: SubgraphBatch, features: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """The gradient of each sub-graph as PyG users would compute it: one graph, one backward pass."""
     rows = []
     for number in range(len(batch)):
-        others = batch.peripheral[batch.owner == number]
-        x = torch.from_numpy(features[[batch.central[number], *others]])
-        edges = torch.tensor([list(range(1, len(x))), [0] * len(others)], dtype=torch.int64)
-        loss = nn.functional.cross_entropy(module(x, edges)[:1], torch.from_numpy(targets[number : number + 1]))
-        parts = torch.autograd.grad(loss, list(module.parameters()))
-        rows.append(torch.cat([part.flatten() for part in parts]).double().numpy())
+        mine = batch.owner == number
+        x = torch.from_numpy(features[[batch.central[number], *batch.peripheral[mine]]])
+        heard = int(mine.sum() if batch.roles is None else (batch.roles[mine] == Role.HEARD).sum())
+        edges = torch.tensor([list(range(1, 1 + heard)), [0] * heard], dtype=torch.int64)
+        outputs = module(x, edges)
+        if batch.roles is None:
+            loss = nn.functional.cross_entropy(outputs[:1], torch.from_numpy(targets[number : number + 1]))
+        else:
+            scores, roles = outputs[1:] @ outputs[0] / outputs.shape[1] ** 0.5, torch.from_numpy(batch.roles[mine])
+            linked, others = scores[roles == Role.ASKED], scores[roles == Role.STRANGER]
+            loss = outputs.sum() * 0
+            loss = loss + (-nn.functional.logsigmoid(linked).mean() if len(linked) else 0)
+            loss = loss + (-nn.functional.logsigmoid(-others).mean() if len(others) else 0)
+        parameters = list(module.parameters())
+        parts = torch.autograd.grad(loss, parameters, allow_unused=True)
+        flat = [torch.zeros_like(p) if part is None else part for p, part in zip(parameters, parts, strict=True)]
+        rows.append(torch.cat([part.flatten() for part in flat]).double().numpy())
     return np.array(rows)
 
 
@@ -50,9 +65,18 @@ def prepared() -> dict[str, SubgraphGradients]:
     return {name: SubgraphGradients(make(), COLUMNS, Classes(), at_once=8) for name, make in MODULES.items()}
 
 
-def drawn(seed: int, centres: int) -> tuple[SubgraphBatch, dict[str, Any]]:
+@pytest.fixture(scope="module")
+def prepared_for_links() -> dict[str, SubgraphGradients]:
+    torch.manual_seed(0)
+    return {name: SubgraphGradients(make(), COLUMNS, LINKS, at_once=8) for name, make in MODULES.items()}
+
+
+def drawn(seed: int, centres: int, *, links: bool = False) -> tuple[SubgraphBatch, dict[str, Any]]:
     rng = np.random.default_rng(seed)
     batch = random_batch(rng, centres)
+    if links:
+        roles = rng.integers(Role.HEARD, Role.STRANGER + 1, size=len(batch.owner)).astype(np.int8)
+        batch = replace(batch, roles=roles[np.lexsort((roles, batch.owner))])
     return batch, {
         "features": (rng.normal(size=(30, COLUMNS)) * rng.choice([0.3, 3.0])).astype(np.float32),
         "targets": rng.integers(3, size=centres),
@@ -60,13 +84,21 @@ def drawn(seed: int, centres: int) -> tuple[SubgraphBatch, dict[str, Any]]:
     }
 
 
-@given(st.integers(0, 2**31), st.integers(1, 12), st.sampled_from(NAMES), st.sampled_from([1e-2, 0.5, 1e3]))
-@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**31), st.integers(1, 12), st.sampled_from(NAMES), st.sampled_from([1e-2, 0.5, 1e3]), st.booleans()
+)  # fmt: skip
+@settings(max_examples=40, deadline=None)
 def test_equal_to_autograd_on_each_sub_graph_alone(
-    prepared: dict[str, SubgraphGradients], seed: int, centres: int, name: str, bound: float
+    prepared: dict[str, SubgraphGradients],
+    prepared_for_links: dict[str, SubgraphGradients],
+    seed: int,
+    centres: int,
+    name: str,
+    bound: float,
+    links: bool,
 ) -> None:
-    examples = prepared[name]
-    batch, data = drawn(seed, centres)
+    examples = (prepared_for_links if links else prepared)[name]
+    batch, data = drawn(seed, centres, links=links)
     module = examples.engine.module.eval()  # without dropout, which has its own test
     each = gradients_alone(module, batch, data["features"], data["targets"])
     norms = np.linalg.norm(each, axis=1)
@@ -77,20 +109,28 @@ def test_equal_to_autograd_on_each_sub_graph_alone(
     np.testing.assert_allclose(found.exact(), expected, rtol=0, atol=largest)
 
 
-def test_the_closed_form_serves_pyg_s_layers_and_own_ones(prepared: dict[str, SubgraphGradients]) -> None:
-    assert {name: examples.is_closed_form for name, examples in prepared.items()} == {
-        "gcn": True, "sage": True, "gatv2": True, "own": True, "unusual": False,
-    }  # fmt: skip
-
-
-@given(st.integers(0, 2**31), st.integers(2, 12), st.sampled_from(NAMES))
-@settings(max_examples=40, deadline=None)
-def test_leaving_a_sub_graph_out_moves_the_sum_by_its_own_integers_and_nothing_else(
-    prepared: dict[str, SubgraphGradients], seed: int, centres: int, name: str
+def test_the_closed_form_serves_pyg_s_layers_and_own_ones(
+    prepared: dict[str, SubgraphGradients], prepared_for_links: dict[str, SubgraphGradients]
 ) -> None:
-    examples = prepared[name]
+    served = {"gcn": True, "sage": True, "gatv2": True, "own": True, "unusual": False}
+    assert {name: examples.is_closed_form for name, examples in prepared.items()} == served
+    assert {name: examples.is_closed_form for name, examples in prepared_for_links.items()} == served
+    assert min(examples.lanes(6, 5) for name, examples in prepared_for_links.items() if served[name]) == 8
+
+
+@given(st.integers(0, 2**31), st.integers(2, 12), st.sampled_from(NAMES), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_leaving_a_sub_graph_out_moves_the_sum_by_its_own_integers_and_nothing_else(
+    prepared: dict[str, SubgraphGradients],
+    prepared_for_links: dict[str, SubgraphGradients],
+    seed: int,
+    centres: int,
+    name: str,
+    links: bool,
+) -> None:
+    examples = (prepared_for_links if links else prepared)[name]
     examples.engine.module.train()  # with dropout
-    batch, data = drawn(seed, centres)
+    batch, data = drawn(seed, centres, links=links)
     kept = [number for number in range(centres) if number != seed % centres]
 
     def total(chosen: list[int]) -> np.ndarray:
@@ -100,7 +140,8 @@ def test_leaving_a_sub_graph_out_moves_the_sum_by_its_own_integers_and_nothing_e
     alone = total([seed % centres])
     assert np.array_equal(total(list(range(centres))) - total(kept), alone)
     assert sum(value * value for value in alone.tolist()) <= 2**74  # of norm at most C, in integers
-    assert alone.any()
+    roles = np.array([]) if batch.roles is None else batch.roles[batch.owner == seed % centres]
+    assert alone.any() == (not links or bool((roles > Role.HEARD).any()))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -108,7 +149,7 @@ def test_one_at_a_time_gives_the_same_to_float_tolerance(prepared: dict[str, Sub
     batch, data = drawn(3, 10)
     module = prepared[name].engine.module
     alone = SubgraphGradients(module, COLUMNS, Classes(), at_once=1)
-    assert {alone.lanes(slots) for slots in (1, 2, 8)} == {1}
+    assert {alone.lanes(slots, slots - 1) for slots in (1, 2, 8)} == {1}
     found, together = (each.clipped_sum(batch, **data, max_grad_norm=0.5).exact() for each in (alone, prepared[name]))
     np.testing.assert_allclose(found, together, rtol=0, atol=1e-4)
 
@@ -119,20 +160,20 @@ def test_lanes_whose_numbers_differ_by_place_are_not_taken() -> None:
 
         def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
             out = super().forward(x, edge_index)
-            return out if len(x) < 130 else out + 1e-3 * (torch.arange(len(x)) >= 100)[:, None] * out.detach()
+            return out if len(x) < 131 else out + 1e-3 * (torch.arange(len(x)) >= 100)[:, None] * out.detach()
 
     torch.manual_seed(0)
     fine, sloppy = (SubgraphGradients(make(), COLUMNS, Classes()) for make in (Own, Sloppy))
-    assert fine.lanes(1) > 128
-    assert fine.lanes(4) > 32
-    assert (sloppy.lanes(1), sloppy.lanes(4)) == (128, 32)
+    assert fine.lanes(1, 0) > 128
+    assert fine.lanes(4, 3) > 32
+    assert (sloppy.lanes(1, 0), sloppy.lanes(4, 3)) == (128, 32)
 
 
 def test_gradients_that_are_written_out_have_lanes_too() -> None:
     torch.manual_seed(0)
     examples = SubgraphGradients(Unusual(), COLUMNS, Classes(), at_once=32)
     assert not examples.is_closed_form
-    assert min(examples.lanes(slots) for slots in (1, 2, 5)) >= 4
+    assert min(examples.lanes(slots, slots - 1) for slots in (1, 2, 5)) >= 4
 
 
 def test_a_module_without_parameters_is_refused() -> None:
@@ -156,4 +197,4 @@ def test_one_persons_extreme_features_move_nobody_else() -> None:
             return super().forward(x + told, edge_index)
 
     torch.manual_seed(0)
-    assert SubgraphGradients(ByTheLargest(), COLUMNS, Classes()).lanes(4) == 1
+    assert SubgraphGradients(ByTheLargest(), COLUMNS, Classes()).lanes(4, 3) == 1

@@ -11,22 +11,35 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from privet.errors import InvalidData
+from privet.graph.subgraphs import Role, SubgraphBatch
 from privet.models.subgraphs.engines import Head
 
-__all__ = ["Classification", "Regression", "Task"]
+__all__ = ["Classification", "NodeTask", "Regression", "Task"]
 
 Array = NDArray[np.float32]
 
 
 class Task(Head, Protocol):
-    """A loss on the centre of a sub-graph alone, and the meaning of outputs."""
+    """A loss on the nodes of one sub-graph, and who is learned from."""
 
     def members(self, train: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the training nodes that have a label."""
+        """Return the training nodes that take part."""
+
+    def examples(self, batch: SubgraphBatch, keys: NDArray[np.int64]) -> SubgraphBatch:
+        """Return the sub-graphs to learn from, each a function of one that was sampled and of its centre's key.
+
+        Args:
+            batch: The sampled sub-graphs.
+            keys: A secret number for each centre, fresh in each step.
+        """
 
     @property
     def targets(self) -> NDArray[np.generic]:
         """The label of each node; any number where there is none."""
+
+
+class NodeTask(Task, Protocol):
+    """A loss on the centre of a sub-graph alone, and the meaning of outputs."""
 
     def meaning(self, outputs: Tensor) -> Array:
         """Return predictions from outputs: class probabilities, or numbers."""
@@ -35,7 +48,25 @@ class Task(Head, Protocol):
         """Return how good predictions are on those of some nodes that have a label."""
 
 
-class Classification:
+class _CentreAlone:
+    """A task in which the centre hears all nodes of its sub-graph, and the loss reads the centre's outputs."""
+
+    last_role = Role.HEARD
+
+    def losses(self, rows: Tensor, targets: Tensor, roles: Tensor) -> Tensor:
+        """Return the loss of each centre."""
+        return self.centre_losses(rows[:, 0], targets)
+
+    def centre_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Return one loss for each row."""
+        raise NotImplementedError
+
+    def examples(self, batch: SubgraphBatch, keys: NDArray[np.int64]) -> SubgraphBatch:
+        """Return the sub-graphs as they were sampled."""
+        return batch
+
+
+class Classification(_CentreAlone):
     """Node classification by cross-entropy.
 
     Args:
@@ -46,7 +77,7 @@ class Classification:
     def __init__(self, labels: NDArray[np.int64], classes: int = 1) -> None:
         self._labels, self.outputs_needed = labels, classes
 
-    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+    def centre_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Return the cross-entropy of each row; 0 for a class without an output, as an error would tell of somebody."""
         known = (targets >= 0) & (targets < outputs.shape[1])
         losses = cross_entropy(outputs, torch.where(known, targets, 0), reduction="none")
@@ -75,7 +106,7 @@ class Classification:
         return float((predictions[known].argmax(axis=1) == self._labels[known]).mean())
 
 
-class Regression:
+class Regression(_CentreAlone):
     """Node regression by the squared error of the module's only output.
 
     Args:
@@ -83,13 +114,17 @@ class Regression:
     """
 
     def __init__(self, targets: NDArray[np.floating], num_nodes: int) -> None:
-        with np.errstate(over="ignore"):  # a warning would tell of somebody; what is not finite has no target
-            self._known = np.asarray(targets, dtype=np.float32)
+        expected = f"one number for each of {num_nodes} nodes"
+        try:
+            with np.errstate(over="ignore"):  # a warning would tell of somebody; what is not finite has no target
+                self._known = np.asarray(targets, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise InvalidData("targets given to PrivateTrainer", expected, "something else") from None
         self.outputs_needed = 1
         if self._known.shape != (num_nodes,):
-            raise InvalidData("targets given to PrivateTrainer", f"one number for each of {num_nodes} nodes", "others")
+            raise InvalidData("targets given to PrivateTrainer", expected, "others")
 
-    def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+    def centre_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Return the squared error of each row."""
         if outputs.shape[1] != 1:
             raise ValueError("regression needs one output")

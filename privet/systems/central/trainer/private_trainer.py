@@ -6,43 +6,45 @@ they hold for any module that looks at one sub-graph at a time.
 
 from __future__ import annotations
 
-import math
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor, nn
+from numpy.typing import ArrayLike, NDArray
+from torch import nn
 
-from privet.data import Graph, from_pyg
-from privet.errors import InvalidData, InvalidParameter, PrivetError
-from privet.graph.subgraphs import SubgraphBatch, few_neighbours
-from privet.mechanisms import Bits
+from privet.errors import InvalidData, PrivetError
 from privet.mechanisms.primitives.grid import GridSum
-from privet.models import seeded
+from privet.models import roc_auc, seeded
 from privet.models.private_training import Optimizer, PrivateSteps, descend
-from privet.models.subgraphs import SubgraphGradients, chunks_of
+from privet.models.subgraphs import SubgraphGradients
 from privet.models.subgraphs.dropout import mixed
 from privet.privacy import Guarantee
 from privet.release.central import CentralRelease
 from privet.systems.central._training_view import TrainingView
 from privet.systems.central.heterpoisson import HeterPoisson, Setting
-from privet.systems.central.trainer.heads import Classification, Regression, Task
+from privet.systems.central.trainer.heads import Classification
+from privet.systems.central.trainer.inference import Inference
+from privet.systems.central.trainer.inputs import (
+    Loss,
+    check_module_kind,
+    check_numbers,
+    checked_pairs,
+    graph_and_task,
+)
+from privet.systems.central.trainer.links import LinkPrediction
 from privet.systems.fitted import Fitted
 
 __all__ = ["PrivateTrainer"]
-
-Loss: TypeAlias = Literal["cross_entropy", "mse"]
-
-_PREDICTED_ROWS = 4096
 
 
 class PrivateTrainer:
     """Train a module so that it does not betray whether a training node took part.
 
     The module is called as ``module(x, edge_index)`` with features and edges of sub-graphs, each a centre and some of
-    its neighbours with an edge to the centre, and returns one row for each node. Only the centre's row enters the loss.
-    It is trained in place and never sees more than one hop.
+    its neighbours with an edge to the centre, and returns one row for each node. Only the centre's row enters the loss;
+    with ``loss="links"`` also those of nodes without an edge to it. It is trained in place and never sees more than one
+    hop.
 
     Formal guarantee: ``guarantee``, that of :class:`~privet.systems.central.heterpoisson.HeterPoisson` with the same
     settings, for a module whose first weights and buffers do not depend on the training nodes, that treats each
@@ -51,8 +53,8 @@ class PrivateTrainer:
 
     Args:
         module: A torch module over features and edges; layers that look across sub-graphs are refused.
-        graph: A graph with features, labels and a split, or a ``Data`` of PyTorch Geometric with masks. Validation and
-            test nodes are not protected.
+        graph: A graph with features, labels (none for links) and a split, or a ``Data`` of PyTorch Geometric with
+            masks. Validation and test nodes are not protected.
         target_epsilon: The largest epsilon of a run; give this or ``noise_multiplier``.
         noise_multiplier: The standard deviation of the noise on a sum of gradients, over ``max_grad_norm``.
         delta: The probability that the bound may fail with (default N^-1.1, N being the nodes of the whole graph).
@@ -67,7 +69,8 @@ class PrivateTrainer:
         setting: In the "transductive" setting (default) sub-graphs contain the unprotected neighbours of their centre;
             in the "inductive" one they do not.
         test_neighbours: The most unprotected neighbours that a prediction uses; None is all of them (default 13).
-        loss: "cross_entropy" (default) for classes, "mse" for numbers.
+        loss: "cross_entropy" (default) for classes, "mse" for numbers, "links" for links between nodes, whose logit is
+            the inner product of two rows over the root of their width.
         targets: With "mse", a number for each node, NaN where there is none.
         at_once: The most sub-graphs in one pass (default ``batch_size``, or as many as have 1,024 nodes); 1 computes
             each alone.
@@ -95,30 +98,27 @@ class PrivateTrainer:
         at_once: int | None = None,
         seed: int | None = None,
     ) -> None:
-        self.system = HeterPoisson(
-            target_epsilon=target_epsilon,
-            noise_multiplier=noise_multiplier,
-            delta=delta,
-            max_grad_norm=max_grad_norm,
-            batch_size=batch_size,
-            epochs=epochs,
-            optimizer=optimizer,
-            learning_rate=learning_rate,
-            multiplier=multiplier,
-            setting=setting,
-            test_neighbours=test_neighbours,
-            seed=seed,
-        )
-        if not math.isfinite(max_grad_norm):
-            raise InvalidParameter("max_grad_norm", "PrivateTrainer", "a finite number", max_grad_norm)
-        if at_once is not None and at_once < 1:
-            raise InvalidParameter("at_once", "PrivateTrainer", "None or an integer of at least 1", at_once)
-        if any(each.device.type != "cpu" for each in module.parameters()):
-            raise InvalidParameter("module", "PrivateTrainer", "on the CPU, where sums are exact", "another device")
+        settings: dict[str, Any] = {
+            "target_epsilon": target_epsilon,
+            "noise_multiplier": noise_multiplier,
+            "delta": delta,
+            "max_grad_norm": max_grad_norm,
+            "batch_size": batch_size,
+            "epochs": epochs,
+            "optimizer": optimizer,
+            "learning_rate": learning_rate,
+            "multiplier": multiplier,
+            "setting": setting,
+            "test_neighbours": test_neighbours,
+            "seed": seed,
+        }
+        check_numbers(settings | {"at_once": at_once})
+        check_module_kind(module)
+        self.system = HeterPoisson(**settings)
         self.module = module
-        self.graph, self.task = _graph_and_task(graph, loss, targets)
+        self.graph, self.task = graph_and_task(graph, loss, targets, transductive=setting == "transductive")
         self._examples = self._prepared(at_once)
-        self._predictions: NDArray[np.float32] | None = None
+        self._inference: Inference | None = None
         self._started = False
 
     @property
@@ -169,8 +169,9 @@ class PrivateTrainer:
         sampler, targets = self.system.sampler(view), self.task.targets
 
         def gradient_sum() -> GridSum:
-            batch, secret = sampler.draw(bits), bits.words(1).view(np.int64)
-            keys = mixed(torch.from_numpy(batch.central) + torch.from_numpy(secret)).numpy()
+            sampled, secret = sampler.draw(bits), bits.words(1).view(np.int64)
+            batch = self.task.examples(sampled, _keys(sampled.central, secret))
+            keys = _keys(batch.central, secret)
             return self._examples.clipped_sum(
                 batch, view.features, targets[batch.central], keys, self.system.max_grad_norm
             )
@@ -185,11 +186,15 @@ class PrivateTrainer:
             for each, before in zip(held, kept, strict=True):
                 each.copy_(before)  # what training might have left there got no noise
         self.module.eval()
-        self._predictions = self._predicted(view, bits)
+        most = self.system.test_neighbours
+        self._inference = Inference.of(self.module, self._examples.dtype, view, most, bits)
+        self._heard, self._alone = self._inference.rows(), self._inference.rows(alone=True)
         return self
 
     def predict_proba(self) -> NDArray[np.float32]:
         """Return class probabilities, one row a node; NaN for nodes that are protected or in no part of the split."""
+        if isinstance(self.task, LinkPrediction):
+            raise PrivetError("This module predicts links, not classes: use predict_links(pairs).")
         if not isinstance(self.task, Classification):
             raise PrivetError("Only a classifier has probabilities: use predict() for numbers.")
         return self._made()
@@ -201,12 +206,38 @@ class PrivateTrainer:
             return made[:, 0]
         return np.where(np.isnan(made).any(axis=1), -1, np.nan_to_num(made).argmax(axis=1))
 
-    def score(self, nodes: NDArray[np.bool_] | None = None) -> float:
-        """Return the accuracy, or R^2 with "mse", for an evaluator who knows the labels.
+    def predict_links(self, pairs: ArrayLike) -> NDArray[np.float32]:
+        """Return the probability of a link for each pair; NaN for a pair with a node that is protected or in no part.
+
+        If the graph has an edge between the two, neither end hears the other: the answer is not read from the graph.
+
+        Args:
+            pairs: Node numbers, a pair in each column, [2, n].
+        """
+        if not isinstance(self.task, LinkPrediction):
+            raise PrivetError("This module was not trained on links: use predict(), or PrivateTrainer(loss='links').")
+        inference = self._trained()
+        scores = inference.link_scores(checked_pairs(pairs, self.graph.num_nodes), self._heard, self._alone)
+        return np.asarray(torch.from_numpy(scores).sigmoid().numpy(), dtype=np.float32)
+
+    def score(
+        self,
+        nodes: NDArray[np.bool_] | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        exists: ArrayLike | None = None,
+    ) -> float:
+        """Return the accuracy, R^2 with "mse" or the AUC with "links", for an evaluator who knows the truth.
 
         Args:
             nodes: A mask of nodes (default: the test nodes).
+            pairs: With "links", pairs of nodes, [2, n]; those with a protected node are left out.
+            exists: With "links", tells which of the pairs are linked.
         """
+        if isinstance(self.task, LinkPrediction):
+            return self._auc(nodes, pairs, exists)
+        if pairs is not None or exists is not None:
+            raise PrivetError("Pairs are scored by a module that was trained with loss='links'; this one has nodes.")
         assert self.graph.split is not None
         chosen = self.graph.split.test if nodes is None else nodes
         if not (chosen & ~np.isnan(self._made()).any(axis=1)).any():
@@ -217,17 +248,43 @@ class PrivateTrainer:
         return self.task.score(self._made(), chosen)
 
     def fitted(self) -> Fitted:
-        """Return probabilities, weights, guarantee and ledger as other systems do, to be saved or reported."""
+        """Return predictions, weights, guarantee and ledger as other systems do, to be saved or reported.
+
+        With "links" there are no classes. The embedding of an unprotected node is then its row with its neighbours and,
+        behind it, its row alone; all others are NaN.
+        """
         names = ("target_epsilon", "noise_multiplier", "delta", "max_grad_norm", "batch_size", "epochs", "optimizer",
                  "learning_rate", "multiplier", "setting", "test_neighbours")  # fmt: skip
+        embedding = None
+        if isinstance(self.task, LinkPrediction):
+            self._trained()
+            embedding = np.concatenate([self._heard, self._alone], axis=1)
         return Fitted(
             system="private-trainer",
             guarantee=self.guarantee,
-            probabilities=self.predict_proba(),
+            probabilities=self.predict_proba() if embedding is None else np.zeros((len(embedding), 0), np.float32),
+            embedding=embedding,
             lines=self.release.lines(),
             settings={name: getattr(self.system, name) for name in names} | {"module": type(self.module).__name__},
             weights={name: value.detach().numpy().copy() for name, value in self.module.state_dict().items()},
         )
+
+    def _auc(self, nodes: object, pairs: ArrayLike | None, exists: ArrayLike | None) -> float:
+        """Return the share of pairs of a link and a non-link that are ranked correctly."""
+        if nodes is not None or pairs is None or exists is None:
+            raise PrivetError("A module that predicts links is scored by score(pairs=..., exists=...).")
+        chances, truth = self.predict_links(pairs), np.asarray(exists)
+        if truth.shape != chances.shape or truth.dtype != np.bool_:
+            expected = f"True or False for each of {len(chances)} pairs"
+            raise InvalidData("exists given to PrivateTrainer", expected, f"{truth.dtype} of shape {list(truth.shape)}")
+        known = ~np.isnan(chances)
+        linked, others = (torch.from_numpy(chances[known & is_one]) for is_one in (truth, ~truth))
+        if not len(linked) or not len(others):
+            raise InvalidData(
+                "An AUC needs a link and a non-link between unprotected nodes: pairs with protected nodes get no "
+                "prediction."
+            )
+        return roc_auc(linked, others)
 
     def _prepared(self, at_once: int | None) -> SubgraphGradients:
         assert self.graph.features is not None
@@ -242,67 +299,25 @@ class PrivateTrainer:
         assert self.graph.split is not None
         members = self.task.members(self.graph.split.train)
         if not members.any():
-            raise InvalidData("training nodes of PrivateTrainer", "labelled, at least one of them", "none that is")
+            expected = "there, and labelled unless links are predicted, at least one of them"
+            raise InvalidData("training nodes of PrivateTrainer", expected, "none that is")
         unprotected = self.graph.split.validation | self.graph.split.test
         nothing = np.full(self.graph.num_nodes, -1, dtype=np.int64)
         return TrainingView(self.graph, self.graph.features, nothing, members, unprotected, 0)
 
-    def _predicted(self, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
-        """Predict for the unprotected nodes, each from itself and unprotected neighbours."""
-        nodes = np.flatnonzero(view.unprotected_nodes)
-        around = few_neighbours(view.among_unprotected(), self.system.test_neighbours, bits)[nodes]
-        owner = np.repeat(np.arange(len(nodes)), np.diff(around.indptr))
-        batch = SubgraphBatch(nodes, owner, around.indices.astype(np.int64))
-        outputs: dict[int, Tensor] = {}
-        zeros = np.zeros(len(nodes), dtype=np.int64)
-        with torch.no_grad():
-            for chunk in chunks_of(batch, view.features, np.arange(len(nodes)), zeros, _lanes):
-                rows = self.module(chunk.to(self._examples.dtype).x, chunk.edge_index)[chunk.centres]
-                there = chunk.is_example
-                outputs.update(zip(chunk.targets[there].tolist(), rows[there], strict=True))
-        width = len(next(iter(outputs.values()))) if outputs else 1
-        found = np.full((view.num_nodes, width), np.nan, dtype=np.float32)
-        if outputs:
-            found[nodes] = self.task.meaning(torch.stack([outputs[number] for number in range(len(nodes))]))
-        return found
+    def _trained(self) -> Inference:
+        if self._inference is None:
+            raise PrivetError("This module has not been trained yet: call fit() first.")
+        return self._inference
 
     def _made(self) -> NDArray[np.float32]:
-        if self._predictions is None:
-            raise PrivetError("This module has not been trained yet: call fit() first.")
-        return self._predictions
+        """Return the predictions for nodes."""
+        if isinstance(self.task, LinkPrediction):
+            raise PrivetError("This module predicts links, not labels of nodes: use predict_links(pairs).")
+        self._trained()
+        return self.task.meaning(torch.from_numpy(self._heard))
 
 
-def _lanes(slots: int) -> int:
-    return max(1, _PREDICTED_ROWS // slots)
-
-
-def _graph_and_task(graph: Any, loss: Loss, targets: NDArray[np.floating] | None) -> tuple[Graph, Task]:
-    """Return the graph and the labels to learn."""
-    if hasattr(graph, "node_types") or type(graph).__name__ == "HeteroData":
-        raise InvalidData(
-            "PrivateTrainer takes graphs of one kind of node and edge: a person's price is counted over all edges at "
-            "once. Use data.to_homogeneous() and give the kinds as features."
-        )
-    if not isinstance(graph, Graph):
-        if loss == "mse" and targets is None and getattr(graph, "y", None) is not None:
-            targets = graph.y.reshape(-1).numpy()
-        copy = graph.clone()
-        if loss == "mse":
-            copy.y = None
-        graph = from_pyg(copy)
-    if graph.features is None:
-        raise InvalidData("The graph given to PrivateTrainer has no features; a module needs some for each node.")
-    if graph.split is None:
-        raise InvalidData(
-            "The graph given to PrivateTrainer has no split, so nobody knows who is protected: use "
-            "graph.replace(split=split_nodes(graph, 0.8, 0.0)), or the masks of a PyG Data."
-        )
-    if loss == "cross_entropy":
-        if graph.labels is None or targets is not None:
-            raise InvalidData("classes for PrivateTrainer", "the labels of the graph", "targets, or none at all")
-        return graph, Classification(graph.labels, 1 if graph.schema is None else graph.schema.classes)
-    if loss != "mse":
-        raise InvalidParameter("loss", "PrivateTrainer", "cross_entropy or mse, losses of the centre alone", loss)
-    if targets is None:
-        raise InvalidData("targets given to PrivateTrainer", "a number for each node with loss='mse'", "none")
-    return graph, Regression(targets, graph.num_nodes)
+def _keys(central: NDArray[np.int64], secret: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a secret number for each centre, which does not depend on who else is one."""
+    return np.asarray(mixed(torch.from_numpy(central) + torch.from_numpy(secret)).numpy())

@@ -21,6 +21,7 @@ from privet.mechanisms import SeededBits
 from privet.systems import HeterPoisson
 from privet.systems.central._training_view import TrainingView
 from privet.systems.central.trainer import PrivateTrainer
+from privet.systems.central.trainer.inference import Inference
 
 
 class Net(nn.Module):
@@ -113,12 +114,16 @@ def test_predictions_are_for_unprotected_nodes_alone(graph: Graph) -> None:
     assert "seed" not in made.fitted().settings
 
 
+def predicted(made: Any) -> np.ndarray:
+    return Inference.of(made.module, torch.float32, made._view(), 13, SeededBits(1)).rows()
+
+
 def test_a_prediction_reads_no_training_node(graph: Graph) -> None:
     made = trainer(graph).fit()
-    before = made._predicted(made._view(), SeededBits(1))
+    before = predicted(made)
     hidden = np.where(graph.split.train, 0.0, 1.0)
     made.graph = graph.replace(features=sp.csr_array(sp.diags_array(hidden) @ graph.features))
-    np.testing.assert_array_equal(made._predicted(made._view(), SeededBits(1)), before)
+    np.testing.assert_array_equal(predicted(made), before)
 
 
 def test_a_seed_repeats_and_none_does_not(graph: Graph) -> None:
@@ -159,7 +164,7 @@ def test_heterogeneous_graphs_are_refused(graph: Graph) -> None:
         ({"target_epsilon": 1.0}, "target_epsilon"),
         ({"max_grad_norm": np.inf}, "max_grad_norm"),
         ({"at_once": 0}, "at_once"),
-        ({"loss": "pairs"}, "losses of the centre alone"),
+        ({"loss": "pairs"}, "losses of one sub-graph"),
         ({"outputs": 2, "loss": "mse", "targets": np.zeros(300)}, "regression needs one output"),
         ({"loss": "mse"}, "a number for each node"),
         ({"targets": np.zeros(300)}, "the labels of the graph"),

@@ -1,0 +1,143 @@
+"""What a user gives to PrivateTrainer: one sentence for everything that does not fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import nn
+
+from privet.data import Graph, from_pyg
+from privet.errors import InvalidData, InvalidParameter
+from privet.systems.central.trainer.heads import Classification, Regression
+from privet.systems.central.trainer.links import LinkPrediction
+
+__all__ = ["Loss", "check_module_kind", "check_numbers", "checked_pairs", "graph_and_task"]
+
+Loss: TypeAlias = Literal["cross_entropy", "mse", "links"]
+
+_NUMBER, _WHOLE = (int, float, np.integer, np.floating), (int, np.integer)
+_KINDS: dict[str, tuple[tuple[type, ...], bool]] = {
+    "target_epsilon": (_NUMBER, True),
+    "noise_multiplier": (_NUMBER, True),
+    "delta": (_NUMBER, True),
+    "max_grad_norm": (_NUMBER, False),
+    "batch_size": (_WHOLE, False),
+    "epochs": (_NUMBER, False),
+    "learning_rate": (_NUMBER, False),
+    "multiplier": (_NUMBER, False),
+    "test_neighbours": (_WHOLE, True),
+    "at_once": (_WHOLE, True),
+    "seed": (_WHOLE, True),
+}
+"""The types that each setting may have, and whether None is one of them."""
+
+
+def check_numbers(settings: Mapping[str, Any]) -> None:
+    """Refuse settings that are no numbers; which numbers they may be is checked elsewhere.
+
+    Args:
+        settings: Values by name.
+    """
+    for name, value in settings.items():
+        kinds, optional = _KINDS.get(name, ((object,), True))
+        if (value is None and optional) or (isinstance(value, kinds) and not isinstance(value, bool)):
+            continue
+        expected = ("None or " if optional else "") + ("an integer" if kinds is _WHOLE else "a number")
+        raise InvalidParameter(name, "PrivateTrainer", expected, value)
+    if not math.isfinite(settings["max_grad_norm"]):
+        raise InvalidParameter("max_grad_norm", "PrivateTrainer", "a finite number", settings["max_grad_norm"])
+    if settings["at_once"] is not None and settings["at_once"] < 1:
+        raise InvalidParameter("at_once", "PrivateTrainer", "None or an integer of at least 1", settings["at_once"])
+
+
+def check_module_kind(module: object) -> None:
+    """Refuse what is no module, and modules elsewhere than on the CPU."""
+    if not isinstance(module, nn.Module):
+        found = f"the class {module.__name__}" if isinstance(module, type) else type(module).__name__
+        expected = "an object of a torch.nn.Module, called with features and edges"
+        raise InvalidParameter("module", "PrivateTrainer", expected, found)
+    if any(each.device.type != "cpu" for each in module.parameters()):
+        raise InvalidParameter("module", "PrivateTrainer", "on the CPU, where sums are exact", "another device")
+
+
+def graph_and_task(
+    graph: Any, loss: Loss, targets: NDArray[np.floating] | None, *, transductive: bool
+) -> tuple[Graph, Classification | Regression | LinkPrediction]:
+    """Return the graph and what to learn.
+
+    Args:
+        graph: A graph, or a ``Data`` of PyTorch Geometric.
+        loss: The name of the loss.
+        targets: Numbers to learn, or None.
+        transductive: True if training knows the unprotected nodes.
+    """
+    if loss not in get_args(Loss):
+        expected = "cross_entropy, mse or links, losses of one sub-graph"
+        raise InvalidParameter("loss", "PrivateTrainer", expected, loss)
+    graph, targets = _graph(graph, loss, targets)
+    if loss == "mse":
+        if targets is None:
+            raise InvalidData("targets given to PrivateTrainer", "a number for each node with loss='mse'", "none")
+        return graph, Regression(targets, graph.num_nodes)
+    if targets is not None:
+        raise InvalidData("PrivateTrainer takes targets with loss='mse' only; classes are the labels of the graph.")
+    if loss == "links":
+        if not transductive:
+            expected = "transductive with loss='links': pairs without a link are drawn from the unprotected nodes"
+            raise InvalidParameter("setting", "PrivateTrainer", expected, "inductive")
+        assert graph.split is not None
+        return graph, LinkPrediction(graph.split.validation | graph.split.test)
+    if graph.labels is None:
+        raise InvalidData("classes for PrivateTrainer", "the labels of the graph", "none at all")
+    return graph, Classification(graph.labels, 1 if graph.schema is None else graph.schema.classes)
+
+
+def checked_pairs(pairs: Any, num_nodes: int) -> NDArray[np.int64]:
+    """Return pairs of nodes as an array [2, n].
+
+    Args:
+        pairs: Node numbers, a pair in each column.
+        num_nodes: The number of nodes.
+    """
+    expected = f"integers of shape [2, n] from 0 to {num_nodes - 1}, a pair of nodes in each column"
+    try:
+        found = np.asarray(pairs)
+    except (TypeError, ValueError):
+        raise InvalidData("pairs given to PrivateTrainer", expected, type(pairs).__name__) from None
+    if found.ndim != 2 or found.shape[0] != 2 or not (found.size == 0 or np.issubdtype(found.dtype, np.integer)):
+        shown = f"{found.dtype} of shape {list(found.shape)}"
+        raise InvalidData("pairs given to PrivateTrainer", expected, shown)
+    if found.size and not 0 <= int(found.min()) <= int(found.max()) < num_nodes:
+        raise InvalidData("pairs given to PrivateTrainer", expected, "other numbers")
+    return found.astype(np.int64)
+
+
+def _graph(graph: Any, loss: Loss, targets: Any) -> tuple[Graph, Any]:
+    """Return a graph with features and a split, and targets that PyG keeps with it."""
+    if hasattr(graph, "node_types") or type(graph).__name__ == "HeteroData":
+        raise InvalidData(
+            "PrivateTrainer takes graphs of one kind of node and edge: a person's price is counted over all edges at "
+            "once. Use data.to_homogeneous() and give the kinds as features."
+        )
+    if not isinstance(graph, Graph):
+        if getattr(graph, "edge_index", None) is None or not hasattr(graph, "clone"):
+            expected = "a privet Graph, or a Data of PyTorch Geometric with an edge_index"
+            raise InvalidData("graph given to PrivateTrainer", expected, type(graph).__name__)
+        copy = graph.clone()
+        if loss == "mse" and targets is None and getattr(graph, "y", None) is not None:
+            targets = graph.y.reshape(-1).numpy()
+        if loss != "cross_entropy":
+            copy.y = None
+        graph = from_pyg(copy)
+    if graph.features is None:
+        raise InvalidData("The graph given to PrivateTrainer has no features; a module needs some for each node.")
+    if graph.split is None:
+        raise InvalidData(
+            "The graph given to PrivateTrainer has no split, so nobody knows who is protected: use "
+            "graph.replace(split=split_nodes(graph, 0.8, 0.0)), or the masks of a PyG Data."
+        )
+    return graph, targets
