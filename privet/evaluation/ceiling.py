@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,15 +51,14 @@ CANDIDATES = (
     Candidate("gcn"),
     Candidate("sage", weight_decay=5e-3),
 )
-_HALFWAY = 40  # epochs after which a candidate far behind the best of those before it is given up
-_FAR, _DEVIATIONS = 0.03, 4.0  # far is both: so much accuracy, and so many standard errors of the validation nodes
+_HALFWAY = 40  # epochs after which a candidate is compared with where the leader was at that time
 
 
 def ceiling(graph: Graph, seed: int | None, candidates: tuple[Candidate, ...] = CANDIDATES) -> Fitted:
     """Train every candidate on raw features and labels, and return the one that is best on validation nodes.
 
-    A candidate that is far behind after 40 epochs is given up. Nothing about it is private. Where a graph has no
-    validation nodes, a fifth of the training nodes is held out.
+    A candidate that is behind the leader of its time by more than a standard error after 40 epochs is given up. Nothing
+    about it is private. Where a graph has no validation nodes, a fifth of the training nodes is held out.
 
     Args:
         graph: A graph with features, labels, a schema and a split.
@@ -75,19 +75,26 @@ def ceiling(graph: Graph, seed: int | None, candidates: tuple[Candidate, ...] = 
     x = _inputs(graph)
     labels = torch.from_numpy(graph.labels)
     nodes, chosen = torch.from_numpy(fit), torch.from_numpy(held)
-    found: list[tuple[float, np.ndarray]] = []
+    found: list[_Trained] = []
     for each in candidates:
-        least = _within_reach(max((score for score, _ in found), default=0.0), len(held))
+        least = _within_reach(max((trained.halfway for trained in found), default=0.0), len(held))
         found.append(_trained(each, x, graph, labels, nodes, chosen, seed, least))
-    best = max(range(len(found)), key=lambda number: found[number][0])
-    score, probabilities = found[best]
+    best = max(range(len(found)), key=lambda number: found[number].score)
     used = {"backbone": candidates[best].backbone or "none"}
-    return Fitted("ceiling", None, probabilities, settings=used, validation_score=score)
+    return Fitted("ceiling", None, found[best].probabilities, settings=used, validation_score=found[best].score)
+
+
+class _Trained(NamedTuple):
+    """A candidate's best validation accuracy, that of its first 40 epochs, and its class probabilities."""
+
+    score: float
+    halfway: float
+    probabilities: np.ndarray
 
 
 def _within_reach(leader: float, nodes: int) -> float:
-    """Return the accuracy halfway from which a candidate can still become better than the leader."""
-    return leader - max(_FAR, _DEVIATIONS * math.sqrt(leader * (1 - leader) / nodes))
+    """Return the accuracy halfway from which a candidate may still become better than the leader of that time."""
+    return leader - math.sqrt(leader * (1 - leader) / nodes)
 
 
 def _trained(
@@ -99,7 +106,7 @@ def _trained(
     held: Tensor,
     seed: int | None,
     least: float,
-) -> tuple[float, np.ndarray]:
+) -> _Trained:
     classes = int(graph.schema.classes) if graph.schema is not None else 0
     sizes = (x.shape[1], candidate.hidden_channels, classes)
     with seeded(seed):
@@ -123,7 +130,7 @@ def _trained(
     result = train(network, loss, score, settings, give_up=lambda epoch, best: epoch == _HALFWAY and best < least)
     with torch.no_grad():
         probabilities = network(x, *operators).softmax(dim=1).numpy()
-    return float(result.best_score), probabilities
+    return _Trained(float(result.best_score), max(result.scores[: _HALFWAY + 1]), probabilities)
 
 
 def _inputs(graph: Graph) -> LazyFeatures:
