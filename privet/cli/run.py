@@ -80,10 +80,13 @@ def run(
     from privet.reporting.figures import accuracy_figure
     from privet.systems import SYSTEMS
     from privet.systems.controls import simulate
+    from privet.systems.fitted import check_predictions_file
 
     check_writable(out, plot, predictions)
     if plot is not None:
         check_format(plot)
+    if predictions is not None:
+        check_predictions_file(predictions)
     kind = SYSTEMS.find(system)
     chosen = settings_of(kind, options, other)
     if "target_epsilon" in kind.__dataclass_fields__ and not {"target_epsilon", "noise_multiplier"} & chosen.keys():
