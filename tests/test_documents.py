@@ -123,7 +123,9 @@ def test_expected_output_is_looked_for() -> None:
     assert says("the epsilon 1\nand more of 2", "epsilon 1 ... of 2")
     assert not says("the epsilon 1\nand more of 3", "epsilon 1 ... of 2")
     with pytest.raises(AssertionError, match="must print: other"):
-        run("echo one", ["other"], dict(os.environ))
+        run("echo one", ["other"], dict(os.environ), in_shell=True)
+    with pytest.raises(AssertionError, match="must print: other"):
+        run("privet --version", ["other"], {}, in_shell=False)
 
 
 @pytest.mark.parametrize("document", LINKING, ids=lambda d: d.name)
