@@ -6,6 +6,7 @@ finite number above 0. Got -1 instead.`` Every other error is a sentence of its 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import overload
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "InvalidReports",
     "OutOfRangeWarning",
     "PrivetError",
+    "UnknownParameter",
     "one_line",
 ]
 
@@ -31,6 +33,12 @@ class InvalidParameter(PrivetError, ValueError):
         owner: The class or function whose parameter it is.
         expected: The allowed values, such as "a finite number above 0".
         found: The value that was given; it is shortened to one line.
+
+    Attributes:
+        parameter: The parameter's name, None if the error is a sentence of its own.
+        owner: As given.
+        expected: As given.
+        found: As given.
     """
 
     @overload
@@ -42,6 +50,23 @@ class InvalidParameter(PrivetError, ValueError):
     def __init__(self, name: str, owner: str | None = None, expected: str | None = None, found: object = None) -> None:
         whole = owner is None or expected is None
         super().__init__(name if whole else _sentence(f"'{name}' parameter of {owner}", str(expected), found))
+        self.parameter = None if whole else name
+        self.owner, self.expected, self.found = owner, expected, found
+
+
+class UnknownParameter(InvalidParameter):
+    """A parameter that the thing does not have.
+
+    Args:
+        name: The parameter's name, or a whole sentence if nothing else is given.
+        owner: The name of the thing.
+        known: The parameters that it has.
+    """
+
+    def __init__(self, name: str, owner: str | None = None, known: Collection[str] = ()) -> None:
+        whole = owner is None
+        super().__init__(name if whole else f"{owner} has no parameter '{name}'; it has {', '.join(known)}.")
+        self.parameter, self.owner, self.known = None if whole else name, owner, tuple(known)
 
 
 class InvalidData(PrivetError, ValueError):

@@ -6,7 +6,9 @@ itself and not by chance; ``pytest --hypothesis-profile explore`` draws new ones
 
 import os
 import signal
+from itertools import islice
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background: tests press Ctrl-C all the same
@@ -23,3 +25,26 @@ settings.register_profile("explore", patient, max_examples=500)
 settings.load_profile("privet")
 
 pytest_plugins = ["small_graph"]
+
+# The files with the longest tests, longest first. What begins late ends late, and leaves other processors idle.
+LONGEST = (
+    "test_documents.py", "cli/demo/test_command.py", "cli/test_cluster.py", "collection/test_web.py",
+    "collection/test_fuzz.py", "systems/central/test_heterpoisson.py", "collection/server/test_openapi.py",
+    "systems/local/test_on_cluster.py", "collection/test_faults.py", "collection/operator/test_backup.py",
+    "collection/test_web_questions.py", "test_examples.py", "test_plugin.py", "test_installation.py",
+)  # fmt: skip
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let each worker begin with long files: pytest-xdist deals equal slices of the list, in order, to its workers."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    places = {f"tests/{name}": place for place, name in enumerate(LONGEST)}
+    files = [item.nodeid.partition("::")[0] for item in items]
+    first: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for file, item in sorted(zip(files, items, strict=True), key=lambda pair: places.get(pair[0], len(places))):
+        if file in places:
+            first[places[file] % workers].append(item)
+    rest = iter([item for file, item in zip(files, items, strict=True) if file not in places])
+    size = -(-len(items) // workers)
+    items[:] = [item for own in first for item in (*own, *islice(rest, max(0, size - len(own))))]

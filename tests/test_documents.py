@@ -2,6 +2,7 @@
 
 In a console block `$ privet ...` is run and must end with 0; lines below it must occur in what it prints, with `...`
 for anything. A command that ends with `&` goes on in the background until the page ends, on a free port and not 8000.
+Commands of README run in a shell, those of other pages in this process: starting it would take most of their time.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import run_privet
 from typer.main import get_command
 
 from privet.cli import app
@@ -55,10 +57,14 @@ def says(printed: str, line: str) -> bool:
     return re.search(pattern, " ".join(printed.split())) is not None
 
 
-def run(command: str, expected: list[str], environment: dict[str, str]) -> None:
-    result = subprocess.run(
-        command, shell=True, capture_output=True, text=True, timeout=900, check=False, env=environment
-    )
+def run(command: str, expected: list[str], environment: dict[str, str], in_shell: bool) -> None:
+    result: Any
+    if in_shell or re.search(r"[|<>;&$*`]", command):
+        result = subprocess.run(
+            command, shell=True, capture_output=True, text=True, timeout=900, check=False, env=environment
+        )
+    else:
+        result = run_privet(*shlex.split(command, comments=True)[1:], environment=environment)
     assert result.returncode == (1 if command in BREAKING else 0), f"{command}\n{result.stderr}"
     for line in expected:
         assert says(result.stdout, line), f"{command}\nmust print: {line}\nprinted: {result.stdout}"
@@ -108,7 +114,7 @@ def test_what_a_page_says_runs(
                 if command.startswith("privet ") and command.endswith("&"):
                     background.enter_context(running(command, port))
                 elif command.startswith("privet "):
-                    run(command, expected, environment)
+                    run(command, expected, environment, in_shell=document.name == "README.md")
 
 
 def test_expected_output_is_looked_for() -> None:
@@ -117,7 +123,9 @@ def test_expected_output_is_looked_for() -> None:
     assert says("the epsilon 1\nand more of 2", "epsilon 1 ... of 2")
     assert not says("the epsilon 1\nand more of 3", "epsilon 1 ... of 2")
     with pytest.raises(AssertionError, match="must print: other"):
-        run("echo one", ["other"], dict(os.environ))
+        run("echo one", ["other"], dict(os.environ), in_shell=True)
+    with pytest.raises(AssertionError, match="must print: other"):
+        run("privet --version", ["other"], {}, in_shell=False)
 
 
 @pytest.mark.parametrize("document", LINKING, ids=lambda d: d.name)

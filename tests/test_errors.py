@@ -13,6 +13,7 @@ ERRORS = [
     errors.IncompatibleGuarantees("unit", "label", "node"),
     errors.InvalidParameter("A graph has no budget. Give it to the system."),
     errors.InvalidData("This graph has no labels. Use Graph.replace(labels=...)."),
+    errors.UnknownParameter("classes", "multi-bit", ["epsilon", "low"]),
 ]
 
 
@@ -22,14 +23,15 @@ def test_every_error_is_a_privet_error_of_one_line_that_can_be_pickled(error: er
     assert str(error).endswith(".")
     assert "\n" not in str(error)
     again = pickle.loads(pickle.dumps(error))
-    assert (type(again), str(again)) == (type(error), str(error))
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
 
 
 def test_a_value_out_of_range_has_one_sentence_shape_and_anything_else_its_own_sentence() -> None:
-    number, data, _, _, own, lacking = map(str, ERRORS)
+    number, data, _, _, own, lacking, unknown = map(str, ERRORS)
     assert number == "The 'epsilon' parameter of MultiBit must be a finite number above 0. Got -1 instead."
     assert data == "The feature matrix must be without NaN. Got NaN in row 3 instead."
     assert own == "A graph has no budget. Give it to the system."
+    assert unknown == "multi-bit has no parameter 'classes'; it has epsilon, low."
     assert lacking == "This graph has no labels. Use Graph.replace(labels=...)."
 
 
@@ -45,7 +47,11 @@ def test_the_offending_value_is_shortened_to_one_line() -> None:
 
 
 def test_all_lists_every_public_name() -> None:
-    public = {name for name in vars(errors) if not name.startswith("_") and name not in ("annotations", "overload")}
+    public = {
+        name
+        for name in vars(errors)
+        if not name.startswith("_") and name not in ("annotations", "overload", "Collection")
+    }
     assert sorted(public) == sorted(errors.__all__) == errors.__all__
 
 
@@ -54,3 +60,11 @@ def test_errors_can_be_caught_as_builtin_kinds() -> None:
         raise errors.InvalidParameter("epsilon", "MultiBit", "above 0", 0)
     with pytest.raises(TypeError, match="label and node"):
         raise errors.IncompatibleGuarantees("unit", "label", "node")
+
+
+def test_the_parts_of_an_error_about_a_parameter_can_be_read() -> None:
+    number, own, unknown = ERRORS[0], ERRORS[4], ERRORS[6]
+    assert (number.parameter, number.owner, number.found) == ("epsilon", "MultiBit", -1)
+    assert number.expected == "a finite number above 0"
+    assert (unknown.parameter, unknown.owner, unknown.known) == ("classes", "multi-bit", ("epsilon", "low"))
+    assert own.parameter is None

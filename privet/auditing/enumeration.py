@@ -23,6 +23,7 @@ __all__ = ["Enumeration", "Listed", "audit"]
 MAX_REPORTS = 1_000_000
 MAX_COMPARISONS = 2_000_000
 _MAX_CLAIM = 1000
+_SMALLER = "Give it fewer features, classes or nodes, or a larger epsilon."
 
 
 class Listed(Protocol):
@@ -78,13 +79,13 @@ def audit(
     claim = mechanism.guarantee() if claim is None else claim
     if mechanism.num_reports > MAX_REPORTS:
         found = f"{mechanism.num_reports:,}" if mechanism.num_reports < 10**15 else "more than 10^15"
-        expected = f"small enough to list its reports (at most {MAX_REPORTS:,})"
-        raise InvalidParameter("dimension", type(mechanism).__name__, expected, found)
+        expected = f"small enough to list its reports (at most {MAX_REPORTS:,}); it has {found}"
+        raise InvalidParameter(f"An audit needs a {type(mechanism).__name__} {expected}. {_SMALLER}")
     chosen = list(itertools.islice(pairs if pairs is not None else mechanism.adjacent_pairs(), MAX_COMPARISONS + 1))
     if len(chosen) * mechanism.num_reports > MAX_COMPARISONS:
         expected = f"small enough to compare its reports under all pairs (at most {MAX_COMPARISONS:,} comparisons)"
-        found = f"{mechanism.num_reports:,} reports and {len(chosen):,} pairs"
-        raise InvalidParameter("dimension", type(mechanism).__name__, expected, found)
+        found = f"it has {mechanism.num_reports:,} reports and {len(chosen):,} pairs"
+        raise InvalidParameter(f"An audit needs a {type(mechanism).__name__} {expected}; {found}. {_SMALLER}")
     if claim.epsilon > _MAX_CLAIM:
         raise InvalidParameter("claim", "audit", f"an epsilon of at most {_MAX_CLAIM}", claim.epsilon)
     factor = exp_enclosure(Fraction(claim.epsilon))[0]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from privet.errors import InvalidParameter
+from privet.errors import InvalidParameter, UnknownParameter
 from privet.mechanisms import Mechanism
 
 if TYPE_CHECKING:
@@ -40,4 +40,4 @@ def check_known(owner: str, parameters: Collection[str], known: Collection[str])
     """Refuse a parameter that is not among the known ones."""
     for name in parameters:
         if name not in known:
-            raise InvalidParameter(name, owner, f"one of its parameters: {', '.join(known)}", name)
+            raise UnknownParameter(name, owner, known)

@@ -11,6 +11,7 @@ from typing import Any
 from privet.auditing.audited_claim import PAPER_RUN, AuditedClaim
 from privet.auditing.betting import Betting
 from privet.auditing.graph_canaries import CanaryGraph, ManyCanaries
+from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.mechanisms.primitives.noise import Noise
 from privet.privacy.accounting.processes import Process
@@ -75,6 +76,8 @@ def audit_sequentially(
     """
     claim = AuditedClaim.of(process, noise_multiplier, noise, delta)
     most = 200 if runs is None else runs
+    if most < 1:
+        raise InvalidParameter("runs", "audit_sequentially", "at least 1", runs)
     game = ManyCanaries(process, claim.noise_multiplier, noise, 4_000 if canaries is None else canaries)
     graph, bits = CanaryGraph.planted(game.canaries, game.out_degree), SeededBits(seed)
     betting = Betting(game.canaries, claim.claim, claim.delta, 1 - confidence)

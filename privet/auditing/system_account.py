@@ -52,8 +52,8 @@ def account_central(
         if name not in parameters:
             raise InvalidParameter(name, kind.name, "given", "nothing")
     if (noise_multiplier is None) == (target_epsilon is None):
-        found = "neither" if target_epsilon is None else "both"
-        raise InvalidParameter("noise_multiplier", kind.name, "given if target_epsilon is not", found)
+        count = "one of" if target_epsilon is None else "only one of"
+        raise InvalidParameter(f"{kind.name} needs {count} 'noise_multiplier' and 'target_epsilon'.")
     process = kind.process_kind(**{name: value for name, value in parameters.items() if name != "noise"})
     noise = parameters.get("noise", "gaussian")
     if target_epsilon is not None:

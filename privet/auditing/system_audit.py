@@ -51,7 +51,8 @@ def audit_system(
 
     Args:
         kind: The system's class; a central one's sampling process must have a canary game.
-        claim: The claim about the questions of a local system, see :func:`~privet.auditing.local_audit.audit_local`.
+        claim: The claim about the questions of a local system, see :func:`~privet.auditing.local_audit.audit_local`;
+            "own" (default) is the only one about a central system.
         **parameters: Budgets of a local system; for a central one parameters of the process (default: those of the
             paper's Facebook run) and of :func:`~privet.auditing.canary.audit_process`, by name. With ``one_run`` they
             are those of :func:`~privet.auditing.one_run.audit_in_one_run`, and with ``sequential`` those of
@@ -61,6 +62,11 @@ def audit_system(
         return audit_local(kind, claim, **parameters)
     if kind.name not in auditable_systems():
         raise InvalidParameter("name", "audit_system", f"one of {', '.join(auditable_systems())}", kind.name)
+    if claim != "own":
+        expected = "own: canaries test the accountant's claim, or the paper's where 'noise' is sml"
+        raise InvalidParameter("claim", kind.name, expected, claim)
+    if parameters.get("one_run") and parameters.get("sequential"):
+        raise InvalidParameter("'one_run' and 'sequential' are two different audits; choose one of them.")
     own = [field.name for field in fields(kind.process_kind)]
     check_known(kind.name, parameters, [*_GAME, *_MANY, *own])
     process = _process(kind, {name: value for name, value in parameters.items() if name in own})
@@ -71,7 +77,9 @@ def audit_system(
     if parameters.get("one_run"):
         return SystemAudit(kind.name, audit_in_one_run(process, **game, **many))
     if many:
-        raise InvalidParameter("canaries", "audit_system", "given with one_run or sequential only", many["canaries"])
+        raise InvalidParameter(
+            "canaries", "audit_system", "given with 'one_run' or 'sequential' only", many["canaries"]
+        )
     return SystemAudit(kind.name, audit_process(process, **game))
 
 

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 import typer
 
 from privet.cli.app import app
-from privet.errors import PrivetError
+from privet.cli.wording import in_options
+from privet.errors import InvalidParameter, PrivetError
 from privet.extras import extra_of, needs
 
 __all__ = ["app", "main"]
@@ -34,6 +35,8 @@ def main() -> None:
         status = app(standalone_mode=False)
         if status == 130:  # what typer makes of Ctrl-C
             raise KeyboardInterrupt
+    except InvalidParameter as error:
+        _stop(in_options(error, app, sys.argv[1:]), 2)
     except PrivetError as error:
         _stop(str(error), 2)
     except _UsageFault as error:

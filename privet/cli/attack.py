@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
-from privet.cli.options import SETTINGS, Dataset, GroupColumns, OtherSettings, Out, Plot, SplitShares
+from privet.cli.options import SETTINGS, Dataset, GroupColumns, KeptFigures, OtherSettings, Out, Plot, SplitShares
 
 
 @app.command(
@@ -56,10 +55,7 @@ def attack(
     other: OtherSettings = None,
     seeds: Seeds = 5,
     split: SplitShares = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(help="Directory of finished figures, to go on after a stop (default: none).", show_default=False),
-    ] = None,
+    store: KeptFigures = None,
     plot: Plot = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -67,7 +63,7 @@ def attack(
     """Measure the damage that shares of liars do to a local system, beside random reports of the same people."""
     from privet.auditing.attacks import GOALS, KINDS
     from privet.cli.files import check_writable
-    from privet.cli.options import load_dataset, names_of, settings_of, split_shares
+    from privet.cli.options import load_dataset, names_of, numbers_of, settings_of, split_shares
     from privet.cli.render.attack import print_damage
     from privet.cli.render.progress import figure_progress
     from privet.evaluation.attacks import Attack, fits_needed
@@ -75,19 +71,16 @@ def attack(
     from privet.evaluation.cache import Store
     from privet.evaluation.choosing import system_for
     from privet.reporting.damage import damage_figure
-    from privet.reporting.drawing import check_format
     from privet.systems import SYSTEMS, LocalSystem
 
-    check_writable(out, plot)
-    if plot is not None:
-        check_format(plot)
+    check_writable(out, plot=plot)
     _check_word("goal", goal, GOALS)
     _check_word("kind", kind, tuple(each for each in KINDS if each != "random"))
     _check_word("choice", choice, ("random", "hubs"))
     found = SYSTEMS.find(system)
     if not issubclass(found, LocalSystem):
         raise BadOption(f"{found.name} asks no devices, so nobody can lie to it; attack a local system such as lpgnn.")
-    shares, defences = parse_shares(share), names_of(defence)
+    shares, defences = numbers_of(share, "--share", "0.01,0.05", below=1), names_of(defence)
     built = system_for(system, dataset, settings_of(found, options, other))
     if defences:
         system_for(system, dataset, {**settings_of(found, options, other), "defence": defences})  # refused at once
@@ -112,21 +105,6 @@ def attack(
     if plot is not None:
         damage_figure(curve, plot.stem).write(plot)
     typer.echo(json.dumps(curve.to_dict())) if as_json else print_damage(curve)
-
-
-def parse_shares(text: str) -> tuple[float, ...]:
-    """Read shares, each once and in order.
-
-    >>> parse_shares("0.1, 0.01")
-    (0.01, 0.1)
-    """
-    try:
-        found = sorted({float(part) for part in text.split(",")})
-    except ValueError:
-        found = []
-    if not found or not all(0 < each < 1 for each in found):
-        raise BadOption(f"--share takes numbers between 0 and 1, comma separated, such as 0.01,0.05, not {text!r}.")
-    return tuple(found)
 
 
 def _check_word(option: str, word: str, known: tuple[str, ...]) -> None:

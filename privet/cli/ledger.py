@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from privet.cli.app import AsJson, app, examples
+from privet.cli.render.whole import print_whole
 from privet.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def show_ledger(
         made = f"{datetime.fromtimestamp(entry.made, UTC):%Y-%m-%d}"
         table.add_row(made, entry.study[:12], escape(entry.title), at_most(entry.cost), _state(entry))
     out = Console(highlight=False)
-    out.print(table)
+    print_whole(out, table, keys=3)
     if any(entry.withdrawn for entry in entries):
         out.print("A withdrawn report stays charged: it was erased, but somebody has seen it.")
     for refund in refunds:

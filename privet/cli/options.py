@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
     from privet.data import Graph
 
 __all__ = [
+    "RESULTS",
     "SETTINGS",
     "Cluster",
     "Controls",
     "Dataset",
+    "Figures",
     "GroupColumns",
+    "KeptFigures",
     "OtherSettings",
     "Out",
     "Plot",
@@ -29,6 +33,7 @@ __all__ = [
     "field_name",
     "load_dataset",
     "names_of",
+    "numbers_of",
     "parse_settings",
     "settings_of",
     "split_shares",
@@ -95,6 +100,10 @@ Workers = Annotated[
         show_default=False,
     ),
 ]
+_STORE = "Directory of finished figures, to go on after a stop"
+Figures = Annotated[Path, typer.Option(help=f"{_STORE}.")]
+RESULTS = Path("results")
+KeptFigures = Annotated[Path | None, typer.Option(help=f"{_STORE} (default: none).", show_default=False)]
 Controls = Annotated[bool, typer.Option(help="Measure the controls beside the system.")]
 Plot = Annotated[
     Path | None, typer.Option(help="Draw it here: a .svg, .pdf or .png file (default: no drawing).", show_default=False)
@@ -157,6 +166,28 @@ def names_of(text: str | None) -> tuple[str, ...]:
     ('screen', 'trim')
     """
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def numbers_of(text: str, option: str, example: str, below: float = math.inf) -> tuple[float, ...]:
+    """Read numbers above 0 that are comma separated, each once and in order.
+
+    Args:
+        text: The numbers.
+        option: The option that they were given to.
+        example: What to type.
+        below: The bound that every number is below (default: none).
+
+    >>> numbers_of("1, 0.1,2", "--epsilon", "0.1,1,4")
+    (0.1, 1.0, 2.0)
+    """
+    try:
+        found = sorted({float(part) for part in text.split(",")})
+    except ValueError:
+        found = []
+    if not found or not all(0 < number < below for number in found):
+        allowed = "above 0" if below == math.inf else f"between 0 and {below:g}"
+        raise BadOption(f"{option} takes numbers {allowed}, comma separated, such as {example}, not {text!r}.")
+    return tuple(found)
 
 
 def _read_matrix(path: Path) -> Any:

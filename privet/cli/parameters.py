@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from privet.errors import InvalidParameter
+from privet.cli.app import BadOption
 
 __all__ = ["BUDGET_OPTIONS", "MECHANISM_OPTIONS", "PROCESS_OPTIONS", "Name", "Set", "parameters_of"]
 
@@ -70,11 +70,16 @@ def parameters_of(options: Mapping[str, Any], others: list[str] | None) -> dict[
         options: The options that were used, by name.
         others: Texts of the form NAME=VALUE.
     """
+    for one, other in (("sigma", "noise_multiplier"), ("nodes", "num_nodes"), ("two_sided", "one_sided")):
+        if one in options and other in options:
+            raise BadOption(
+                f"--{_dashed(one)} and --{_dashed(other)} say the same thing in two ways; give one of them."
+            )
     parameters = dict(options)
     for text in others or []:
         name, equals, value = text.partition("=")
         if not (name and equals):
-            raise InvalidParameter("--set", "privet", "of the form NAME=VALUE", text)
+            raise BadOption(f"--set takes NAME=VALUE, such as fill=none, not {text!r}.")
         parameters[name.replace("-", "_")] = _value(value)
     if "categories" in options:
         parameters["categories"] = _counts(options["categories"])
@@ -87,6 +92,10 @@ def parameters_of(options: Mapping[str, Any], others: list[str] | None) -> dict[
 
         parameters["noise_multiplier"] = noise_multiplier_of(parameters.pop("sigma"))
     return parameters
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
 
 
 def _value(text: str) -> Any:
@@ -104,5 +113,4 @@ def _counts(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        expected = "whole numbers separated by commas"
-        raise InvalidParameter("--categories", "privet", expected, text) from None
+        raise BadOption(f"--categories takes whole numbers separated by commas, such as 2,3, not {text!r}.") from None

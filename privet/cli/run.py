@@ -15,6 +15,7 @@ from privet.cli.options import (
     Controls,
     Dataset,
     GroupColumns,
+    KeptFigures,
     OtherSettings,
     Out,
     Plot,
@@ -44,10 +45,7 @@ def run(
     controls: Controls = True,
     workers: Workers = None,
     tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
-    store: Annotated[
-        Path | None,
-        typer.Option(help="Directory of finished figures, to go on after a stop (default: none).", show_default=False),
-    ] = None,
+    store: KeptFigures = None,
     plot: Plot = None,
     predictions: Annotated[
         Path | None,
@@ -76,14 +74,14 @@ def run(
     from privet.evaluation.scoring import with_split
     from privet.evaluation.workers import usual_workers
     from privet.graph.distributed.hosting import hosting
-    from privet.reporting.drawing import check_format
     from privet.reporting.figures import accuracy_figure
     from privet.systems import SYSTEMS
     from privet.systems.controls import simulate
+    from privet.systems.fitted import check_predictions_file
 
-    check_writable(out, plot, predictions)
-    if plot is not None:
-        check_format(plot)
+    check_writable(out, predictions, plot=plot)
+    if predictions is not None:
+        check_predictions_file(predictions)
     kind = SYSTEMS.find(system)
     chosen = settings_of(kind, options, other)
     if "target_epsilon" in kind.__dataclass_fields__ and not {"target_epsilon", "noise_multiplier"} & chosen.keys():

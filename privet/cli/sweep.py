@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
-import math
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
-from privet.cli.options import SETTINGS, Controls, Dataset, GroupColumns, OtherSettings, Out, Plot, SplitShares, Workers
+from privet.cli.options import (
+    RESULTS,
+    SETTINGS,
+    Controls,
+    Dataset,
+    Figures,
+    GroupColumns,
+    OtherSettings,
+    Out,
+    Plot,
+    SplitShares,
+    Workers,
+)  # fmt: skip
 
 _REPORTS = ("features", "labels", "edges")
 
@@ -44,16 +54,14 @@ def sweep(
     split: SplitShares = None,
     controls: Controls = True,
     workers: Workers = None,
-    store: Annotated[Path, typer.Option(help="Directory of finished figures, to go on after a stop.")] = Path(
-        "results"
-    ),
+    store: Figures = RESULTS,
     plot: Plot = None,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure accuracy against a privacy budget, with 95 % confidence intervals and the controls."""
     from privet.cli.files import check_writable
-    from privet.cli.options import load_dataset, settings_of, split_shares
+    from privet.cli.options import load_dataset, numbers_of, settings_of, split_shares
     from privet.cli.render.progress import figure_progress
     from privet.cli.render.sweep import print_sweep
     from privet.evaluation.cache import Store
@@ -61,14 +69,11 @@ def sweep(
     from privet.evaluation.evaluate import figures_needed
     from privet.evaluation.sweep import sweep as measure
     from privet.evaluation.workers import usual_workers
-    from privet.reporting.drawing import check_format
     from privet.reporting.figures import tradeoff_figure
     from privet.systems import SYSTEMS
 
-    check_writable(out, plot)
-    if plot is not None:
-        check_format(plot)
-    kind, values = SYSTEMS.find(system), parse_epsilons(epsilon)
+    check_writable(out, plot=plot)
+    kind, values = SYSTEMS.find(system), numbers_of(epsilon, "--epsilon", "0.1,1,4")
     budget, chosen = budget_field(kind, of), settings_of(kind, options, other)
     if budget in chosen:
         raise BadOption(f"{budget} is what the sweep changes; leave it out, or choose another report with --of.")
@@ -98,21 +103,6 @@ def sweep(
     if plot is not None:
         tradeoff_figure(curve.points, plot.stem).write(plot)
     typer.echo(json.dumps(curve.to_dict())) if as_json else print_sweep(curve)
-
-
-def parse_epsilons(text: str) -> tuple[float, ...]:
-    """Read budgets, each once and in order.
-
-    >>> parse_epsilons("1, 0.1,2")
-    (0.1, 1.0, 2.0)
-    """
-    try:
-        found = sorted({float(part) for part in text.split(",")})
-    except ValueError:
-        found = []
-    if not found or not all(0 < epsilon < math.inf for epsilon in found):
-        raise BadOption(f"--epsilon takes numbers above 0, comma separated, such as 0.1,1,4, not {text!r}.")
-    return tuple(found)
 
 
 def budget_field(kind: type[Any], of: str | None) -> str:

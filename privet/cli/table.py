@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.app import AsJson, BadOption, Data, Seeds, app, examples
-from privet.cli.options import Controls, Out, Plot
+from privet.cli.options import RESULTS, Controls, Figures, Out, Plot
 
 if TYPE_CHECKING:
     from privet.evaluation.cache import Store
@@ -45,9 +45,7 @@ def table(
             "--quick", help="Only see that it runs: made-up graphs, one seed; no measurement (default: measure)."
         ),
     ] = False,
-    store: Annotated[Path, typer.Option(help="Directory of finished figures, to go on after a stop.")] = Path(
-        "results"
-    ),
+    store: Figures = RESULTS,
     plot: Plot = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -86,13 +84,10 @@ def one_table(
     """Measure what the store does not have yet, print the table, perhaps write and draw it."""
     from privet.cli.files import check_writable
     from privet.cli.render.table import print_table
-    from privet.reporting.drawing import check_format
     from privet.reporting.table_plot import plot_table
     from privet.reproduction.catalogue import TABLES, published_table
 
-    check_writable(out, plot)
-    if plot is not None:
-        check_format(plot)
+    check_writable(out, plot=plot)
     if name not in TABLES and not as_json:
         print_tables()
     chosen = published_table(name).only(only.split(",") if only else (), condition)

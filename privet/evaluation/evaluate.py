@@ -18,7 +18,7 @@ from privet.evaluation.measuring import OWN, Measuring, Task
 from privet.evaluation.metrics import METRICS, is_unbalanced
 from privet.evaluation.results import Figures, Result, SplitFacts
 from privet.evaluation.scoring import Scores, class_figures, with_split
-from privet.evaluation.verdict import needless, verdict
+from privet.evaluation.verdict import Comparison, summary
 from privet.graph.topology import Elsewhere
 from privet.systems import CentralSystem, LocalSystem
 
@@ -87,8 +87,7 @@ def evaluate(
     headline = _headline(splits)
     values = _percents(own, headline)
     figures = {c.key: Figures(_percents(found[c.key], headline), c.short, c.title, c.question) for c in compared}
-    sentences = [verdict(values, figures[c.key].values, c.question, c.title) for c in compared if c.question]
-    sentences += [needless(values, figures[c.key].values, c.title, c.spares) for c in compared if c.spares]
+    comparisons = [Comparison(c.title, figures[c.key].values, c.question, c.spares) for c in compared]
     lines = system.lines(graph)
     return Result(
         system=system.name,
@@ -105,7 +104,7 @@ def evaluate(
         mechanisms=tuple(line.mechanism for line in lines),
         classes=class_figures(own, dict(found)),
         split=_split_facts(splits),
-        verdict=" ".join(filter(None, sentences)),
+        verdict=summary(values, comparisons),
         facts=system.figures(graph) | own[-1].facts,
         seconds=sum(one.seconds for scores in (own, *found.values()) for one in scores),
         peak_rss_mb=measuring.peak_rss_mb,

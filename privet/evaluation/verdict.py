@@ -4,18 +4,75 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from privet.evaluation.intervals import half_width
 
-__all__ = ["MARGIN", "needless", "seeds_needed", "verdict"]
+__all__ = ["MARGIN", "Comparison", "needless", "seeds_needed", "summary", "verdict"]
 
 MARGIN = 1.0
 """The points below which a gain counts as none."""
 
 _MOST_SEEDS = 1000
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The figures of a control that does without some private data.
+
+    Attributes:
+        title: The control in words; what stands in parentheses at its end is left out of sentences.
+        values: Its figures, one for each seed, in per cent.
+        subject: The data whose worth the lead over this control shows, in the plural; None if it shows none.
+        spares: The data that need not be collected if this control does as well; None if there are none.
+    """
+
+    title: str
+    values: Sequence[float]
+    subject: str | None = None
+    spares: str | None = None
+
+    @property
+    def mean(self) -> float:
+        """The mean over the seeds."""
+        return float(np.mean(self.values))
+
+    @property
+    def name(self) -> str:
+        """The title without its explanation in parentheses."""
+        return self.title.partition(" (")[0]
+
+
+def summary(private: Sequence[float], comparisons: Sequence[Comparison]) -> str:
+    """Say in one sentence, or two, whether the private data helped: against the strongest control without them.
+
+    The second sentence names a control that does as well with less data or, where the strongest control is not
+    beaten, the strongest one that is.
+
+    Args:
+        private: The system's figures, one for each seed, in per cent.
+        comparisons: The controls; those without subject only count for the second sentence.
+
+    >>> strong = Comparison("the structure alone (no private data)", [85.0, 86.1, 85.6], "the private data")
+    >>> own = Comparison("structure only", [80.0, 81.2, 80.4], "the private features")
+    >>> summary([84.0, 85.0, 84.5], [own, strong])[:62]
+    'The private data hurt: 1.1 +- 0.1 points below the structure a'
+    """
+    ranked = sorted(comparisons, key=lambda each: each.mean, reverse=True)
+    asked = [each for each in ranked if each.subject]
+    if not asked:
+        return ""
+    first, *weaker = asked
+    said = verdict(private, first.values, first.subject or "", first.name)
+    if first.spares and needless(private, first.values, first.name, first.spares):
+        return f"{said.removesuffix('.')}: {first.spares} need not be collected for this."
+    others = [needless(private, each.values, each.name, each.spares) for each in ranked if each.spares]
+    if not _helps(private, first.values):
+        others += [verdict(private, e.values, e.subject or "", e.name) for e in weaker if _helps(private, e.values)]
+    return " ".join([said, *list(filter(None, others))[:1]])
 
 
 def verdict(
@@ -45,18 +102,18 @@ def verdict(
     differences = np.asarray(private, dtype=float) - np.asarray(control, dtype=float)
     mean, width, begin = float(differences.mean()), half_width(differences), subject[0].upper() + subject[1:]
     if width is None:
-        return f"One seed cannot tell whether {subject} help: {mean:+.1f} points against {against}. Measure 5 seeds."
+        return f"One seed cannot tell whether {subject} help ({mean:+.1f} points against {against}): measure 5 seeds."
     certainty = f"(95 % confidence, {len(differences)} seeds)"
     if mean > width:
         return f"{begin} help: {mean:.1f} +- {width:.1f} points above {against} {certainty}."
     if mean < -width:
         return f"{begin} hurt: {-mean:.1f} +- {width:.1f} points below {against} {certainty}."
-    found = f"{mean:+.1f} +- {width:.1f} points against {against} {certainty}"
+    found = f"{mean:+.1f} +- {width:.1f} points against {against}, 95 % confidence, {len(differences)} seeds"
     upper = _upper_bound(differences)
     if upper < MARGIN:
         gain = f"{mean:+.1f} points against {against}, at most {upper:+.1f}"
         return f"{begin} do not help by more than {MARGIN:g} point: {gain} {certainty}."
-    return f"It cannot be told whether {subject} help: {found}. Measure {seeds_needed(differences)} seeds."
+    return f"It cannot be told whether {subject} help ({found}): measure {seeds_needed(differences)} seeds."
 
 
 def needless(private: Sequence[float], simpler: Sequence[float], name: str, spared: str) -> str:
@@ -91,6 +148,13 @@ def seeds_needed(differences: Sequence[float]) -> int:
     while count < _MOST_SEEDS and stats.t.ppf(0.975, count - 1) * spread / math.sqrt(count) > MARGIN:
         count += 1
     return count
+
+
+def _helps(private: Sequence[float], control: Sequence[float]) -> bool:
+    """Return whether the difference is shown to be above 0."""
+    differences = np.asarray(private, dtype=float) - np.asarray(control, dtype=float)
+    width = half_width(differences)
+    return width is not None and float(differences.mean()) > width
 
 
 def _upper_bound(differences: Sequence[float]) -> float:

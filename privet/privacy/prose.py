@@ -132,7 +132,8 @@ def _share(entry: Mapping[str, Any]) -> str:
     delta = f" and a delta of {at_most(entry['delta'])}" if entry["delta"] else ""
     how = entry.get("how")
     explained = f" ({how})" if how else ""
-    spent = f"an epsilon of {at_most(entry['epsilon'])}{delta} is spent by {entry['mechanism']}{explained}"
+    amount = f"an epsilon of {at_most(entry['epsilon'])}{delta} for each {entry['unit']}"
+    spent = f"{amount} is spent by {entry['mechanism']}{explained}"
     liar = entry.get("one_liar")
     return _sentence(f"{entry['part']}: {spent}") + (f" {_sentence(liar)}" if liar else "")
 

@@ -175,7 +175,7 @@ def _composition(guarantee: Mapping[str, Any], ledger: Sequence[Mapping[str, Any
 
 def _share(entry: Mapping[str, Any]) -> dict[str, Any]:
     words = {name: entry.get(name, "") for name in ("how", "one_liar")}
-    return {name: entry[name] for name in ("part", "mechanism", "epsilon", "delta")} | words
+    return {name: entry[name] for name in ("part", "unit", "mechanism", "epsilon", "delta")} | words
 
 
 def _tuning(model: str, trials: int) -> str:

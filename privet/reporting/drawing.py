@@ -46,7 +46,7 @@ _STYLE: Any = {
 def check_format(path: Path) -> None:
     """Refuse a file name before anything is measured for it; figures are SVG, PDF or PNG files."""
     if path.suffix not in _FORMATS:
-        raise InvalidParameter("path", "a figure", "a file name ending in " + ", ".join(_FORMATS), path.name)
+        raise InvalidParameter(f"A figure is a {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]} file, not {path.name}.")
 
 
 def drawn(draw: Callable[[Any], None], width: float, height: float, kind: str) -> bytes:

@@ -197,10 +197,8 @@ class Fitted:
         """Write :meth:`predictions` to a ``.csv`` or ``.parquet`` file."""
         from pyarrow import csv, parquet
 
-        suffix = Path(path).suffix
-        if suffix not in (".csv", ".parquet"):
-            raise InvalidData("file of predictions", "a .csv or .parquet file", Path(path).name)
-        write = csv.write_csv if suffix == ".csv" else parquet.write_table
+        check_predictions_file(path)
+        write = csv.write_csv if Path(path).suffix == ".csv" else parquet.write_table
         table = self.predictions(nodes, names)
         with atomic_file(path) as file:
             write(table, file)
@@ -222,3 +220,9 @@ def _certificate(document: dict[str, Any] | None, arrays: dict[str, NDArray[Any]
     if document is None:
         return None
     return Certificate(arrays["certified.liars"], arrays["certified.own_lie"].astype(np.bool_), **document)
+
+
+def check_predictions_file(path: str | os.PathLike[str]) -> None:
+    """Refuse a name that :meth:`Fitted.write_predictions` cannot write to, before anything is computed for it."""
+    if Path(path).suffix not in (".csv", ".parquet"):
+        raise InvalidData("file of predictions", "a .csv or .parquet file", Path(path).name)

@@ -38,5 +38,5 @@ def test_a_claim_that_is_too_strong_for_one_question_is_broken() -> None:
 def test_who_asks_for_nothing_cannot_be_audited() -> None:
     with pytest.raises(PrivetError, match="asks nobody"):
         audit_local(Structure, epsilon_labels=None)
-    with pytest.raises(InvalidParameter, match="'rate' parameter of lpgnn"):
+    with pytest.raises(InvalidParameter, match="lpgnn has no parameter 'rate'"):
         audit_local(LPGNN, rate=0.1)

@@ -28,10 +28,10 @@ def test_what_can_be_audited_follows_from_the_process() -> None:
 @pytest.mark.parametrize(
     ("kind", "parameters", "words"),
     [
-        (LPGNN, {"rate": 0.2}, "'rate' parameter of lpgnn"),
+        (LPGNN, {"rate": 0.2}, "lpgnn has no parameter 'rate'"),
         (SYSTEMS["ndp"], {}, "one of .*heterpoisson"),
         (SYSTEMS["heterpoisson"], {**QUICK, "noise": "laplace"}, "gaussian or sml"),
-        (SYSTEMS["heterpoisson"], {"classes": 3}, "'classes' parameter of heterpoisson"),
+        (SYSTEMS["heterpoisson"], {"classes": 3}, "heterpoisson has no parameter 'classes'"),
     ],
 )
 def test_bad_parameters_are_named(kind: Any, parameters: dict[str, Any], words: str) -> None:

@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 
 from privet.cli import app
 from privet.cli.app import BadOption
-from privet.cli.attack import parse_shares
 from privet.data import social_graph, write_directory
 from privet.errors import InvalidParameter
 from privet.evaluation.damage import DamageCurve
@@ -67,10 +66,3 @@ def test_systems_and_defences_that_do_not_fit(dataset: Path) -> None:
         run("lpgnn", "--dataset", str(dataset), "--defence", "trim")
     with pytest.raises(InvalidParameter, match="without agree"):
         run("solitude", "--dataset", str(dataset), "--defence", "agree")
-
-
-def test_shares_are_numbers_between_zero_and_one() -> None:
-    assert parse_shares("0.1,0.01,0.1") == (0.01, 0.1)
-    for wrong in ("", "x", "0", "1", "nan"):
-        with pytest.raises(BadOption, match="comma separated"):
-            parse_shares(wrong)

@@ -45,4 +45,22 @@ def test_a_claim_that_is_broken_ends_with_1() -> None:
 def test_canaries_are_for_audits_that_share_a_run() -> None:
     result = run_privet("audit", "private-mlp", *PROCESS)
     assert result.returncode == 2
-    assert "one_run or sequential" in result.stderr
+    assert "--canaries must be given with --one-run or --sequential only" in result.stderr
+
+
+def test_two_kinds_of_audit_at_once_are_refused() -> None:
+    result = run_privet("audit", "heterpoisson", "--one-run", "--sequential")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "privet: --one-run and --sequential are two different audits; choose one of them.\n"
+
+
+@pytest.mark.parametrize("claim", ["published", "1.5", "nonsense"])
+def test_a_claim_that_canaries_do_not_test_is_refused(claim: str) -> None:
+    result = run_privet("audit", "private-mlp", *PROCESS[:-2], "--claim", claim)
+    assert result.returncode == 2
+    assert result.stderr.startswith("privet: --claim must be own")
+
+
+def test_an_audit_without_a_run_is_refused() -> None:
+    result = run_privet("audit", "private-mlp", "--sequential", *PROCESS, "--runs", "0")
+    assert (result.returncode, result.stderr) == (2, "privet: --runs must be at least 1. Got 0 instead.\n")

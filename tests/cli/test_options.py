@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privet.cli.app import BadOption
-from privet.cli.options import field_name, parse_settings, settings_of
+from privet.cli.options import field_name, numbers_of, parse_settings, settings_of
 from privet.systems import LPGNN, HeterPoisson, Inquiry, PrivGE, Solitude
 
 
@@ -44,3 +44,20 @@ def test_a_scorer_is_read_from_a_file(tmp_path: Path) -> None:
     for name, words in (("words.npy", "cannot be read as a .npy file"), ("none.npy", "There is no file")):
         with pytest.raises(BadOption, match=words):
             settings_of(Inquiry, {"scorer": tmp_path / name}, None)
+
+
+def test_numbers_are_read_once_and_in_order() -> None:
+    assert numbers_of("4,0.5,4", "--epsilon", "1,2") == (0.5, 4.0)
+    assert numbers_of("0.1,0.01,0.1", "--share", "0.1", below=1) == (0.01, 0.1)
+
+
+@pytest.mark.parametrize("wrong", ["", "0", "-1", "1,x", "nan", "inf", "0.5,"])
+def test_what_is_no_list_of_numbers_above_zero_is_refused(wrong: str) -> None:
+    with pytest.raises(BadOption, match=r"--epsilon takes numbers above 0, comma separated, such as 1,2, not"):
+        numbers_of(wrong, "--epsilon", "1,2")
+
+
+@pytest.mark.parametrize("wrong", ["1", "0.1,1", "0", "2"])
+def test_shares_are_below_one(wrong: str) -> None:
+    with pytest.raises(BadOption, match=r"--share takes numbers between 0 and 1, comma separated"):
+        numbers_of(wrong, "--share", "0.1", below=1)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from privet.cli.app import BadOption
 from privet.cli.parameters import parameters_of
-from privet.errors import InvalidParameter
 
 
 def test_options_become_parameters() -> None:
@@ -20,8 +20,14 @@ def test_any_other_parameter_can_be_set(text: str, value: object) -> None:
 
 
 def test_bad_texts_are_named() -> None:
-    with pytest.raises(InvalidParameter, match="separated by commas"):
+    with pytest.raises(BadOption, match="separated by commas"):
         parameters_of({"categories": "2;2"}, None)
     for text in ("name", "=3"):
-        with pytest.raises(InvalidParameter, match="NAME=VALUE"):
+        with pytest.raises(BadOption, match="NAME=VALUE"):
             parameters_of({}, [text])
+
+
+@pytest.mark.parametrize("names", [("sigma", "noise_multiplier"), ("nodes", "num_nodes"), ("two_sided", "one_sided")])
+def test_one_parameter_is_not_set_by_two_options(names: tuple[str, str]) -> None:
+    with pytest.raises(BadOption, match="say the same thing in two ways"):
+        parameters_of(dict.fromkeys(names, 1), None)

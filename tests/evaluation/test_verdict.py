@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privet.evaluation.verdict import MARGIN, needless, seeds_needed, verdict
+from privet.evaluation.verdict import MARGIN, Comparison, needless, seeds_needed, summary, verdict
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_not_significant_is_no_proof_of_no_help() -> None:
     """Two seeds, 82.3 against 78.0 on average: nobody knows, and the sentence says how many seeds would do."""
     sentence = verdict([84.3, 80.3], [78.0, 78.0])
     assert sentence.startswith("It cannot be told")
-    assert "Measure 5 seeds." in sentence
+    assert sentence.endswith(": measure 5 seeds.")
     assert needless([84.3, 80.3], [78.0, 78.0], "label propagation", "the features") == ""
     assert needless([84.3], [90.0], "label propagation", "the features") == ""
 
@@ -58,3 +58,54 @@ def test_the_equivalence_test_keeps_its_level() -> None:
     gains = rng.normal(MARGIN, 0.7, (4000, 5))
     none = [verdict(80.0 + gain, [80.0] * 5).startswith("The private features do not help") for gain in gains]
     assert np.mean(none) < 0.065
+
+
+STRONG = Comparison("the structure alone (no private data)", [80.0, 81.0, 80.5], "the private data", "the private data")
+WEAK = Comparison("structure only (noise)", [70.0, 71.0, 70.5], "the private features")
+LABELS = Comparison("label propagation (no features)", [82.0, 83.0, 82.5], None, "the features")
+
+
+def sentences(text: str) -> int:
+    return len([each for each in text.split(". ") if each])
+
+
+def test_the_strongest_control_decides() -> None:
+    assert summary([90.0, 91.1, 90.6], [WEAK, STRONG]) == (
+        "The private data help: 10.1 +- 0.1 points above the structure alone (95 % confidence, 3 seeds)."
+    )
+
+
+def test_data_that_do_not_help_need_not_be_collected() -> None:
+    assert summary([60.0, 61.1, 60.6], [WEAK, STRONG]) == (
+        "The private data hurt: 19.9 +- 0.1 points below the structure alone (95 % confidence, 3 seeds): the private "
+        "data need not be collected for this."
+    )
+
+
+def test_a_second_sentence_names_less_data_that_do_as_well_or_the_control_that_is_beaten() -> None:
+    assert summary([82.0, 83.1, 82.6], [WEAK, STRONG, LABELS]).endswith(
+        "3 seeds). But label propagation gives 82.5: the features need not be collected for this."
+    )
+    unclear = summary([79.0, 85.0, 82.0], [WEAK, STRONG])
+    assert unclear.startswith("It cannot be told whether the private data help (+1.5 +- ")
+    assert ": measure 5 seeds. The private features help: 11.5 +- " in unclear
+    assert sentences(unclear) == 2
+
+
+def test_one_seed_is_one_sentence() -> None:
+    found = [Comparison(each.title, each.values[:1], each.subject, each.spares) for each in (WEAK, STRONG, LABELS)]
+    assert summary([48.2], found) == (
+        "One seed cannot tell whether the private data help (-31.8 points against the structure alone): "
+        "measure 5 seeds."
+    )
+
+
+@pytest.mark.parametrize("level", range(60, 95, 5))
+def test_a_verdict_has_two_sentences_at_most(level: int) -> None:
+    private = [level + 0.0, level + 3.0, level - 2.5]
+    assert 1 <= sentences(summary(private, [STRONG, WEAK, LABELS])) <= 2
+
+
+def test_without_a_question_nothing_is_said() -> None:
+    assert summary([80.0, 81.0], []) == ""
+    assert summary([80.0, 81.0, 80.0], [LABELS]) == ""

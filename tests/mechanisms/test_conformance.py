@@ -43,7 +43,8 @@ from privet.testing import check_mechanism, check_stated_integers
 from privet.testing.integers import ScriptedBits
 from privet.testing.mechanisms import check_distribution, check_guarantee, check_tightness
 
-EPSILONS = (0.01, 0.1, 1.0, 2.5, 8.0)
+CONFORMING = (1.0, 4.0)  # all checks
+OTHERS = (0.01, 0.1, 2.5, 8.0)  # the bound alone
 RANGE = {"low": (-1.0, 0.0, 2.0), "high": (1.0, 0.5, 5.0)}
 
 
@@ -138,19 +139,19 @@ def estimated(mechanism: Mechanism, truth: np.ndarray) -> np.ndarray:
     return chosen
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+@pytest.mark.parametrize("epsilon", CONFORMING)
 def test_every_mechanism_conforms(factory, epsilon: float) -> None:
     mechanism = factory(epsilon)
     values = some_values(mechanism, 6, 3)
     truth = np.atleast_1d(truth_of(mechanism, values[0]))
     check_mechanism(mechanism, values, truth=truth, estimated=estimated(mechanism, truth), tight=True)
+    assert mechanism.guarantee().epsilon == mechanism.epsilon
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", OTHERS)
 def test_likelihood_ratio_is_bounded_exactly(factory, epsilon: float) -> None:
     mechanism = factory(epsilon)
-    check_guarantee(mechanism)
-    check_tightness(mechanism)
+    check_tightness(mechanism, check_guarantee(mechanism))
     assert mechanism.guarantee().epsilon == mechanism.epsilon
 
 
@@ -279,6 +280,22 @@ class OptimisticMultiBit(MultiBit):
 def test_the_suite_refuses_a_mechanism_that_spends_one_percent_more() -> None:
     with pytest.raises(AssertionError, match=r"multi-bit promises epsilon 1\.0, but .* show more"):
         check_guarantee(OverspendingMultiBit(epsilon=1.0, dimension=2, low=0.0, high=1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThriftyMultiBit(MultiBit):
+    """Spends 2 % less than it says."""
+
+    @cached_property
+    def odds(self) -> Odds:
+        return odds(self.share * Fraction(98, 100), "ThriftyMultiBit")
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_the_suite_refuses_a_mechanism_that_does_not_spend_the_last_percent(listed: bool) -> None:
+    thrifty = ThriftyMultiBit(epsilon=1.0, dimension=2, low=0.0, high=1.0)
+    with pytest.raises(AssertionError, match="does not spend the last percent"):
+        check_tightness(thrifty, audit(thrifty) if listed else None)
 
 
 def test_the_suite_refuses_a_program_that_differs_from_its_statement() -> None:

@@ -37,6 +37,7 @@ def test_it_says_what_holds_what_does_not_and_that_it_is_a_simulation() -> None:
     assert "- The edges, which are public." in text
     assert "It describes a simulation" in text
     assert "the true class is answered with some probability" in text
+    assert "- Label: an epsilon of 1 for each label is spent by randomized-response" in text
     assert "publication" not in text
     real = " ".join(as_text(document(collection="real")).split())
     assert "a collection from devices that took place" in real

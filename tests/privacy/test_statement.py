@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
+from privet.data import Graph
 from privet.errors import InvalidData
 from privet.privacy import Guarantee, Unit
 from privet.privacy.statement import check_statement, read_statement, statement, statement_schema, write_statement
+from privet.systems import GAP, LPGNN, Solitude
 
 LOCAL = Guarantee.local(Unit.FEATURES, 10.0, published_epsilon=8.3, unprotected=("a",))
 CENTRAL = Guarantee("central", Unit.NODE, "add or remove a node", 2.0, 1e-5, unprotected=("the number of nodes",))
@@ -46,8 +48,28 @@ def test_the_statement_carries_the_true_epsilon_with_its_unit() -> None:
     assert document["flavour"] == "pure DP"
     assert document["mechanisms"] == ["sampled-response"]
     (line,) = document["budget"]
-    assert {"part": "features", "mechanism": "sampled-response", "epsilon": 10.0, "delta": 0.0}.items() <= line.items()
+    assert RESULT["ledger"][0].items() <= line.items()
     assert document["collection"] == "simulation"
+
+
+def test_every_budget_line_names_the_unit_of_its_epsilon(graph: Graph) -> None:
+    found = {}
+    for system in (
+        Solitude(epsilon_features=2.0, epsilon_edges=7.0),
+        LPGNN(epsilon_labels=1.0),
+        GAP(noise_multiplier=4.0),
+    ):
+        lines = [line.to_dict() for line in system.lines(graph)]
+        guarantee = system.guarantee(graph).to_dict()
+        mechanisms = [line["mechanism"] for line in lines]
+        document = statement({**RESULT, "guarantee": guarantee, "ledger": lines, "mechanisms": mechanisms})
+        found[system.name] = [line["unit"] for line in document["budget"]]
+        check_statement(document, "statement")
+    assert found == {
+        "solitude": ["feature vector", "neighbour list bit"],
+        "lpgnn": ["feature vector", "label"],
+        "gap": ["node"],
+    }
 
 
 def test_it_is_written_as_yaml(tmp_path: Path) -> None:
@@ -84,6 +106,7 @@ BROKEN: list[dict[str, Any]] = [
     {"unprotected": "nothing"},
     {"unprotected": [1]},
     {"budget": [{"part": "features"}]},
+    {"budget": [{name: value for name, value in RESULT["ledger"][0].items() if name != "unit"}]},
     {"deployment_model": None},
 ]
 

@@ -11,7 +11,7 @@ from privet.reporting.drawing import CONTROL, OTHERS, OURS, check_format, write_
 def test_formats_are_checked_before_the_work(tmp_path: Path) -> None:
     for kind in ("svg", "pdf", "png"):
         check_format(Path(f"figure.{kind}"))
-    with pytest.raises(InvalidParameter, match=r"\.svg, \.pdf, \.png"):
+    with pytest.raises(InvalidParameter, match=r"\.svg, \.pdf or \.png file"):
         write_figure(lambda figure: pytest.fail("it was drawn"), 2.0, 2.0, tmp_path / "figure.jpg")
     assert list(tmp_path.iterdir()) == []
 

@@ -53,7 +53,7 @@ def test_the_drawing_says_what_it_shows(tmp_path: Path) -> None:
 
 
 def test_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match=r"\.svg, \.pdf, \.png"):
+    with pytest.raises(InvalidParameter, match=r"\.svg, \.pdf or \.png file"):
         plot_table(table(*ROWS), tmp_path / "t.jpg")
     with pytest.raises(InvalidData, match="place on an axis"):
         plot_table(table(replace(ROWS[0], at=None)), tmp_path / "t.svg")

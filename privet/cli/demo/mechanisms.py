@@ -14,6 +14,7 @@ from rich.progress import track
 from rich.table import Table
 
 from privet.auditing import audit
+from privet.cli.render.whole import print_whole
 from privet.data import Graph, group_columns
 from privet.data.population import Population
 from privet.errors import PrivetError
@@ -34,12 +35,12 @@ def show_mechanisms(console: Console, graph: Graph, seed: int) -> None:
     table = Table(title="What each mechanism sends, promises and is worth", title_justify="left", box=box.SIMPLE_HEAD)
     for column in ("mechanism", "protects", "eps", "checked", "bytes", "error", "expected"):
         words = column in ("mechanism", "protects")
-        table.add_column(column, justify="left" if words else "right", no_wrap=column == "mechanism")
+        table.add_column(column, justify="left" if words else "right", no_wrap=column != "protects")
     for mechanism, small, values, sizes in track(
         list(_cases(graph)), "perturbing and auditing", console=console, transient=True
     ):
         table.add_row(*_row(mechanism, small, values, sizes, SeededBits(seed)))
-    console.print(table)
+    print_whole(console, table)
     console.print(
         "'checked' is the largest log likelihood ratio over every report of a small version of the mechanism, found by "
         "rational arithmetic, and the epsilon of that version (d: its delta). 'error' is the root mean square error of "

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from privet.cli.render.whole import print_whole
 from privet.data import Graph
 from privet.evaluation.cache import Store
 from privet.evaluation.evaluate import evaluate, figures_needed
@@ -53,7 +54,8 @@ def _print(console: Console, title: str, results: list[Result]) -> None:
     keys = [key for key in known if 2 * sum(key in result.controls for result in results) >= len(results)]
     shorts = [known[key] for key in keys]
     for column in ("system", "protects", "epsilon", "private", *shorts):
-        table.add_column(column, justify="left" if column in ("system", "protects") else "right")
+        words = column in ("system", "protects")
+        table.add_column(column, justify="left" if words else "right", no_wrap=column != "protects")
     for result in results:
         figures = [f"{result.controls[key].mean:.1f}" if key in result.controls else "" for key in keys]
         unit = (
@@ -61,4 +63,4 @@ def _print(console: Console, title: str, results: list[Result]) -> None:
         )
         epsilon = f"{result.guarantee.epsilon:.3g}"
         table.add_row(result.system, unit, epsilon, f"[bold]{result.mean:.1f}", *figures)
-    console.print(table)
+    print_whole(console, table, keys=2)

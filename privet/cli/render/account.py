@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from privet.auditing.account import CentralAccount, LocalAccount, MechanismAccount
+from privet.cli.render.whole import print_whole
 from privet.privacy import Guarantee
 from privet.privacy.explanation import Explanation, Part
 from privet.privacy.rounding import at_most
@@ -33,7 +34,7 @@ def print_account(account: MechanismAccount | LocalAccount) -> None:
     else:
         _add_liars(table, account)
     console = Console()
-    console.print(table)
+    print_whole(console, table)
     if not isinstance(account, MechanismAccount):
         explanation = account.explanation
         if len(explanation.epsilon) > 1:
@@ -63,7 +64,7 @@ def _print_explanation(console: Console, guarantee: Guarantee, explanation: Expl
     _add_sum(table, "epsilon", guarantee.epsilon, explanation.epsilon)
     if guarantee.delta:
         _add_sum(table, "delta", guarantee.delta, explanation.delta)
-    console.print(table)
+    print_whole(console, table, keys=2)
     for sentence in explanation.sentences:
         console.print(sentence)
 

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from privet.advice.plan import Advice
 from privet.advice.words import NAMES
+from privet.cli.render.whole import print_whole
 from privet.data import KNOWN, Graph, Schema
 from privet.systems import SYSTEMS
 
@@ -28,9 +29,9 @@ def print_advice(advice: Advice) -> None:
     """Print what was simulated, the candidates, the worlds, the recommendation and the next commands."""
     console = Console()
     console.print(_simulated(advice))
-    console.print(_candidates(advice))
+    print_whole(console, _candidates(advice), keys=2)
     for part in advice.comparison:
-        console.print(_comparison(advice, part))
+        print_whole(console, _comparison(advice, part), keys=2)
     console.print(advice.advice)
     console.print("\nNext:")
     for command in next_commands(advice):

@@ -6,6 +6,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from privet.cli.render.whole import print_whole
 from privet.evaluation.damage import DamageCurve
 from privet.evaluation.intervals import CONFIDENCE
 from privet.evaluation.results import Figures, with_interval
@@ -25,11 +26,11 @@ def print_damage(curve: DamageCurve) -> None:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     shown = [each for each in (*_COLUMNS, *_DEFENDED) if getattr(curve.points[0], each[0]) is not None]
     for name in ("share", *(title for _, title in shown), "loss"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for point in curve.points:
         figures = [_figure(getattr(point, name), name, curve.goal) for name, _ in shown]
         table.add_row(f"{point.share:.3g}", *figures, f"{point.loss:.1f}" if curve.goal != "frequency" else "")
-    console.print(table)
+    print_whole(console, table)
     console.print(
         f"Lies of the kind '{curve.kind}' with the goal '{curve.goal}'. honest: nobody lies; random: the same people "
         "send random reports; def.: with defences. All columns are about the same honest people."

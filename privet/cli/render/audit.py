@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from privet.auditing.claims import ClaimAudit
+from privet.cli.render.whole import print_whole
 
 if TYPE_CHECKING:
     from privet.auditing.local_audit import LocalAudit
@@ -24,7 +25,7 @@ def print_audit(audit: ClaimAudit | LocalAudit | SystemAudit) -> None:
     """Print the audit of a mechanism or a system."""
     console = Console()
     if isinstance(audit, ClaimAudit):
-        console.print(_enumerated(audit))
+        print_whole(console, _enumerated(audit))
         console.print("[bold red]The claim is broken." if audit.broken else "[bold green]The claim holds.")
         return
     from privet.auditing.local_audit import LocalAudit  # imports torch, which the audit of a mechanism needs not
@@ -34,7 +35,7 @@ def print_audit(audit: ClaimAudit | LocalAudit | SystemAudit) -> None:
             console.print(f"{audit.system}, the question '{name}':")
             print_audit(each)
         return
-    console.print(_attacked(audit))
+    print_whole(console, _attacked(audit))
     for line in _assumptions(audit):
         console.print(line)
     if audit.broken:

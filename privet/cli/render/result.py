@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from privet.cli.render.whole import print_whole
 from privet.evaluation.results import Figures, Result
 from privet.privacy.rounding import at_most
 
@@ -16,11 +17,11 @@ def print_result(result: Result) -> None:
     console, guarantee = Console(), result.guarantee
     table = Table(title=f"{result.system} on {result.dataset}: {result.task}", title_justify="left")
     for column in ("", result.metric, "std"):
-        table.add_column(column, justify="left" if not column else "right")
+        table.add_column(column, justify="left" if not column else "right", no_wrap=bool(column))
     table.add_row(f"[bold]{result.system}", f"[bold]{result.mean:.1f}", _spread(result.figures))
     for figures in result.controls.values():
         table.add_row(figures.title, f"{figures.mean:.1f}", _spread(figures))
-    console.print(table)
+    print_whole(console, table)
     if result.verdict:
         console.print(result.verdict)
     if result.asked is not None:

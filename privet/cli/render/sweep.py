@@ -6,6 +6,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from privet.cli.render.whole import print_whole
 from privet.evaluation.intervals import CONFIDENCE
 from privet.evaluation.results import Sweep, with_interval
 
@@ -18,11 +19,11 @@ def print_sweep(sweep: Sweep) -> None:
     title = f"{sweep.system} on {sweep.dataset}: {first.metric} by {sweep.budget}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for column in ("epsilon", "true eps", sweep.system, *(each.short for each in first.controls.values())):
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", no_wrap=True)
     for epsilon, point in zip(sweep.epsilons, sweep.points, strict=True):
         others = [f"{figures.mean:.1f}" for figures in point.controls.values()]
         table.add_row(f"{epsilon:g}", f"{point.guarantee.epsilon:.4g}", with_interval(point.figures), *others)
-    console.print(table)
+    print_whole(console, table)
     if first.controls:
         console.print("; ".join(f"{each.short}: {each.title}" for each in first.controls.values()) + ".")
     seeds = len(first.seeds)

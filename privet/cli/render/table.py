@@ -6,6 +6,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as Grid
 
+from privet.cli.render.whole import print_whole
 from privet.reproduction.quick import NO_MEASUREMENT
 from privet.reproduction.table import Table, TableCell
 
@@ -22,10 +23,10 @@ def print_table(table: Table) -> None:
     grid.add_column("dataset", no_wrap=True)
     grid.add_column("condition")
     for column in ("true eps", table.printed, "ours", *(each.short for each in shown.values()), *references):
-        grid.add_column(column, justify="right")
+        grid.add_column(column, justify="right", no_wrap=True)
     for cell in table.cells:
         grid.add_row(cell.dataset, cell.condition, *_figures(table, cell, list(shown), references))
-    console.print(grid)
+    print_whole(console, grid, keys=2)
     if shown:
         console.print("; ".join(f"{each.short}: {each.title}" for each in shown.values()) + ".")
     if table.statement:

@@ -12,7 +12,8 @@ def test_figures_controls_verdict_and_guarantee_are_printed(graph: Graph, capsys
     print_result(evaluate(LPGNN(hops=1, max_epochs=3), graph, 2))
     printed = " ".join(capsys.readouterr().out.split())
     assert "label propagation" in printed
-    assert "the private features" in printed.lower()
+    assert "the private data" in printed.lower()
+    assert "…" not in printed
     assert "true epsilon at most 1" in printed
     assert "one seed" not in printed
 

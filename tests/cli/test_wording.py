@@ -1,0 +1,94 @@
+"""Errors name what the user typed. The commands fail before they compute anything."""
+
+from __future__ import annotations
+
+import pytest
+import typer
+from commands import run_privet
+
+from privet.cli.wording import in_options
+from privet.errors import InvalidParameter, UnknownParameter
+
+PROCESS = "--rate 0.1 --steps 10 --nodes 100"
+
+app = typer.Typer()
+
+
+@app.command()
+def measure(system: str, num_nodes: int = 1, one_run: bool = False, two_sided: bool = False) -> None: ...
+
+
+@app.command()
+def other() -> None: ...
+
+
+def told(error: InvalidParameter, typed: str = "measure lpgnn") -> str:
+    return in_options(error, app, typed.split())
+
+
+SENTENCES = {
+    f"account heterpoisson --sigma -1 {PROCESS}": "--sigma must be a finite number of at least 0. Got -1 instead.",
+    "account heterpoisson": "heterpoisson needs --rate.",
+    f"account heterpoisson --sigma 1 --target-epsilon 1 {PROCESS}": (
+        "heterpoisson needs only one of --noise-multiplier and --target-epsilon."
+    ),
+    "account adjacency-response --nodes=0": "--nodes must be an integer from 2 to 2147483647. Got 0 instead.",
+    "account adjacency-response --num-nodes 0": "--num-nodes must be an integer from 2 to 2147483647. Got 0 instead.",
+    "account sampled-response --categories 1,2": "--categories must be an integer from 2 to 1048576. Got 1 instead.",
+    "account multi-bit --set epsilon=-3": "--set epsilon must be a finite number above 0. Got -3 instead.",
+    "account multi-bit --rate 1": "multi-bit takes --epsilon, --dimension, --low, --high, --sample, not --rate.",
+    "account hds --two-sided": "hds takes --epsilon, --dimension, --low, --high, --sample, --steps, not --two-sided.",
+    "account inquiry --epsilon-features 1 --panel 0.1 --pilot 0.1": (
+        "--pilot must be left out beside panel: a scorer has one source. Got another instead."
+    ),
+    "audit private-mlp --seed -1 --runs 100": "--seed must be an integer of at least 0. Got -1 instead.",
+    "run heterpoisson --dataset x --epsilon -1": "--epsilon must be finite and above 0. Got -1 instead.",
+    "run lpgnn --dataset x --set dropout=3": "--set dropout must be at least 0 and below 1. Got 3 instead.",
+    "table lpgnn-3 --quick --only x": (
+        "--only must be among cora; citeseer; pubmed; facebook; github; lastfm. Got x instead."
+    ),
+    "predict model --nodes x": "--nodes must be node numbers, such as 1,2,3. Got x instead.",
+}
+
+
+@pytest.mark.parametrize(("typed", "sentence"), SENTENCES.items(), ids=SENTENCES)
+def test_an_error_names_the_option_that_was_typed(typed: str, sentence: str) -> None:
+    result = run_privet(*typed.split())
+    assert (result.returncode, result.stderr) == (2, f"privet: {sentence}\n")
+
+
+def test_a_cluster_that_cannot_be_read_is_told_as_the_option() -> None:
+    result = run_privet("run", "lpgnn", "--dataset", "x", "--cluster", "local:0")
+    assert result.returncode == 2
+    assert result.stderr.startswith("privet: --cluster must be local, local:WORKERS, ")
+
+
+def test_an_argument_is_named_as_the_help_names_it() -> None:
+    result = run_privet("run", "nothing", "--dataset", "x")
+    assert result.stderr.startswith("privet: SYSTEM must be one of inquiry, ")
+
+
+def test_parameters_without_an_option_keep_their_names() -> None:
+    error = InvalidParameter("momentum", "Optimiser", "below 1", 3)
+    assert told(error) == str(error)
+    assert told(InvalidParameter("num_nodes", "Graph", "above 0", 0), "other") == (
+        "The 'num_nodes' parameter of Graph must be above 0. Got 0 instead."
+    )
+
+
+def test_names_within_a_sentence_become_options_if_the_command_has_them() -> None:
+    assert (
+        told(InvalidParameter("Give 'one_run', num_nodes or 'colour'.")) == "Give --one-run, --num-nodes or 'colour'."
+    )
+
+
+def test_a_flag_has_no_value_to_quote() -> None:
+    error = InvalidParameter("one_run", "audit", "left out", True)
+    assert told(error, "measure lpgnn --one-run --num-nodes 5") == "--one-run must be left out. Got True instead."
+
+
+def test_parameters_that_only_set_reaches_are_told_so() -> None:
+    error = UnknownParameter("colour", "lpgnn", ["num_nodes", "hops"])
+    assert told(error) == "lpgnn has no parameter 'colour'; it has --num-nodes, hops."  # without --set nobody typed it
+    error = UnknownParameter("one_run", "lpgnn", ["num_nodes", "hops"])
+    assert told(error) == "lpgnn takes --num-nodes; with --set hops, not --one-run."
