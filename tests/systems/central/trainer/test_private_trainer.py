@@ -207,6 +207,29 @@ def test_an_interrupted_training_cannot_be_repeated(graph: Graph, monkeypatch: p
         made.fit()
 
 
+def test_buffers_are_put_back_after_an_interrupted_training(graph: Graph) -> None:
+    class Late(torch.nn.Module):
+        """Keeps rows where the checks did not see it, and fails."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(graph.features.shape[1], 3)
+            self.register_buffer("kept", torch.zeros(graph.features.shape[1]))
+
+        def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+            if wakes:
+                self.kept.copy_(x.sum(0) + 1)
+                raise KeyboardInterrupt
+            return self.layer(x)
+
+    wakes: list[int] = []
+    made = PrivateTrainer(Late(), graph, noise_multiplier=4.0, batch_size=100, epochs=1, at_once=4)
+    wakes.append(1)
+    with pytest.raises(KeyboardInterrupt):
+        made.fit()
+    assert not made.module.kept.any()
+
+
 def test_a_module_that_keeps_what_it_saw_is_refused(graph: Graph) -> None:
     class Keeping(torch.nn.Module):
         def __init__(self, keep: Any) -> None:
