@@ -7,6 +7,7 @@ mistakes; they are no proof about arbitrary code.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ from privet.models.subgraphs.engines import Head
 
 __all__ = ["check_module", "kept_state"]
 
+_SEVERAL = (list, tuple, dict, deque)
 _ACROSS = "it computes statistics across sub-graphs, so that one person's gradient would depend on all the others"
 
 
@@ -68,14 +70,22 @@ def _check_names(module: nn.Module) -> None:
 
 
 def kept_state(module: nn.Module) -> dict[str, Tensor]:
-    """Return copies of all tensors that a module holds and that are not trained: buffers, frozen parameters, others."""
+    """Return copies of all that a module holds and that is not trained: buffers, frozen parameters, other tensors.
+
+    Plain numbers are looked at too: a count of calls tells how many chunks people's data made.
+    """
     found: dict[str, Tensor] = {}
     for owner, layer in module.named_modules():
-        held = {**layer._buffers, **layer._parameters, **{k: v for k, v in vars(layer).items() if k[:1] != "_"}}
-        for name, value in held.items():
-            for number, each in enumerate(value if isinstance(value, list | tuple) else [value]):
+        for name, value in {**layer._buffers, **layer._parameters, **vars(layer)}.items():
+            if name in ("_buffers", "_parameters", "_modules"):
+                continue
+            several = value.values() if isinstance(value, dict) else value
+            for number, each in enumerate(several if isinstance(value, _SEVERAL) else [value]):
+                place = f"{owner}.{name}.{number}"
                 if isinstance(each, Tensor) and not (isinstance(each, nn.Parameter) and each.requires_grad):
-                    found[f"{owner}.{name}.{number}"] = each.detach().clone()
+                    found[place] = each.detach().clone()
+                elif isinstance(each, int | float):
+                    found[place] = torch.tensor(float(each), dtype=torch.float64)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import product
 from typing import Any, Protocol
 
 import torch
@@ -102,10 +103,15 @@ class ClosedForm(Engine):
             raise Unserved("a parameter that is used in two ways")
         return found
 
-    def learn_centre_only(self, values: list[Tensor], chunks: list[Chunk]) -> None:
-        """Find the products in which only centres' rows have a gradient; others' rows are skipped from then on."""
+    def learn_centre_only(self, tried: list[list[Tensor]], chunks: list[Chunk]) -> None:
+        """Find the products in which only centres' rows have a gradient; others' rows are skipped from then on.
+
+        Args:
+            tried: Several values of the parameters; behind a layer of zeros no row has a gradient.
+            chunks: Random sub-graphs.
+        """
         found: list[set[int]] = []
-        for chunk in chunks:
+        for values, chunk in product(tried, chunks):
             seen, slopes = self._run(values, chunk)
             nodes = [number for number, use in enumerate(seen.outer) if len(use.inputs) == len(chunk.x)]
             found.append({number for number in nodes if not chunk.by_lane(slopes[number])[:, 1:].any()})

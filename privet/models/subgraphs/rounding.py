@@ -55,6 +55,10 @@ class Outer(NamedTuple):
         if self.bias is not None:
             yield self.bias, self.slopes.sum(1)
 
+    def by_lane(self) -> list[Tensor]:
+        """Return all numbers, each tensor with a row for each lane."""
+        return [self.inputs, self.slopes]
+
 
 class Direct(NamedTuple):
     """Gradients in a parameter.
@@ -70,6 +74,10 @@ class Direct(NamedTuple):
     def written_out(self) -> Iterator[tuple[int, Tensor]]:
         """Yield the gradients."""
         yield self.start, self.gradients
+
+    def by_lane(self) -> list[Tensor]:
+        """Return the gradients, a row for each lane."""
+        return [self.gradients]
 
 
 class _Whole(NamedTuple):

@@ -8,8 +8,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from subgraph_modules import COLUMNS, LINKS, MODULES, Classes, Own, Unusual
+from subgraph_modules import CLASSES, COLUMNS, LINKS, MODULES, Classes, Own, Unusual
 from torch import Tensor, nn
+from torch_geometric.nn import GCNConv
 
 from privet.graph.subgraphs import Role, SubgraphBatch
 from privet.models.subgraphs import SubgraphGradients
@@ -198,3 +199,66 @@ def test_one_persons_extreme_features_move_nobody_else() -> None:
 
     torch.manual_seed(0)
     assert SubgraphGradients(ByTheLargest(), COLUMNS, Classes()).lanes(4, 3) == 1
+
+
+class Silent(nn.Module):
+    """A graph layer behind a layer of zeros, with which many begin training."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = GCNConv(COLUMNS, 8), nn.Linear(8, CLASSES)
+        for each in self.last.parameters():
+            nn.init.zeros_(each)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.last(torch.tanh(self.first(x, edge_index)))
+
+
+@pytest.mark.parametrize("links", [False, True])
+def test_neighbours_are_learned_from_though_the_last_layer_begins_with_zeros(links: bool) -> None:
+    torch.manual_seed(0)
+    module = Silent()
+    examples = SubgraphGradients(module, COLUMNS, LINKS if links else Classes(), at_once=8)
+    assert examples.is_closed_form
+    nn.init.normal_(module.last.weight)  # as after a step
+    batch, data = drawn(5, 6, links=links)
+    expected = gradients_alone(module, batch, data["features"], data["targets"]).sum(axis=0)
+    found = examples.clipped_sum(batch, **data, max_grad_norm=100.0).exact()  # clips nobody
+    np.testing.assert_allclose(found, expected, rtol=0, atol=5e-3)  # the grid is coarse at such a norm
+
+
+def test_lanes_are_tried_with_other_weights_than_zeros() -> None:
+    class Sloppy(Silent):
+        """Another result at other places, which zeros hide."""
+
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            out = super().forward(x, edge_index)
+            return out if len(x) < 35 else out * (1 + 1e-3 * (torch.arange(len(x)) >= 30)[:, None])
+
+    torch.manual_seed(0)
+    assert SubgraphGradients(Sloppy(), COLUMNS, Classes()).lanes(1, 0) == 32
+
+
+def test_lanes_that_differ_in_a_last_bit_are_not_taken() -> None:
+    class Last(nn.Linear):
+        """One row of many is a last bit larger."""
+
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            out = super().forward(x)
+            return out if len(x) < 35 else out * (1 + 2.0**-23 * (torch.arange(len(x)) == 30)[:, None])
+
+    torch.manual_seed(0)
+    assert SubgraphGradients(Last(COLUMNS, CLASSES), COLUMNS, Classes()).lanes(1, 0) == 32
+
+
+def test_what_vmap_does_not_know_is_computed_one_by_one() -> None:
+    class Branching(Unusual):
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            return super().forward(x, edge_index) * (1.0 if x[0, 0] < 1e9 else 2.0)
+
+    torch.manual_seed(0)
+    examples = SubgraphGradients(Branching(), COLUMNS, Classes())
+    assert not examples.is_closed_form
+    assert examples.lanes(3, 2) == 1
+    batch, data = drawn(2, 4)
+    assert examples.clipped_sum(batch, **data, max_grad_norm=0.5).values.any()

@@ -15,7 +15,7 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.systems.central.trainer.heads import Classification, Regression
 from privet.systems.central.trainer.links import LinkPrediction
 
-__all__ = ["Loss", "check_module_kind", "check_numbers", "checked_pairs", "graph_and_task"]
+__all__ = ["Loss", "check_module_kind", "check_numbers", "checked_pairs", "checked_truth", "graph_and_task"]
 
 Loss: TypeAlias = Literal["cross_entropy", "mse", "links"]
 
@@ -106,14 +106,36 @@ def checked_pairs(pairs: Any, num_nodes: int) -> NDArray[np.int64]:
     expected = f"integers of shape [2, n] from 0 to {num_nodes - 1}, a pair of nodes in each column"
     try:
         found = np.asarray(pairs)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):  # the last from tensors that numpy cannot hold
         raise InvalidData("pairs given to PrivateTrainer", expected, type(pairs).__name__) from None
+    if found.ndim == 2 and found.shape[1] == 2 != found.shape[0] and np.issubdtype(found.dtype, np.integer):
+        raise InvalidData(
+            f"The pairs given to PrivateTrainer stand in {len(found)} rows, and must stand in columns, [2, n]: give "
+            "np.asarray(pairs).T."
+        )
     if found.ndim != 2 or found.shape[0] != 2 or not (found.size == 0 or np.issubdtype(found.dtype, np.integer)):
         shown = f"{found.dtype} of shape {list(found.shape)}"
         raise InvalidData("pairs given to PrivateTrainer", expected, shown)
     if found.size and not 0 <= int(found.min()) <= int(found.max()) < num_nodes:
         raise InvalidData("pairs given to PrivateTrainer", expected, "other numbers")
     return found.astype(np.int64)
+
+
+def checked_truth(exists: Any, count: int) -> NDArray[np.bool_]:
+    """Return which of some pairs are linked.
+
+    Args:
+        exists: True or False for each pair.
+        count: The number of pairs.
+    """
+    expected = f"True or False for each of {count} pairs"
+    try:
+        found = np.asarray(exists)
+    except (TypeError, ValueError, RuntimeError):
+        raise InvalidData("exists given to PrivateTrainer", expected, type(exists).__name__) from None
+    if found.shape != (count,) or found.dtype != np.bool_:
+        raise InvalidData("exists given to PrivateTrainer", expected, f"{found.dtype} of shape {list(found.shape)}")
+    return found
 
 
 def _graph(graph: Any, loss: Loss, targets: Any) -> tuple[Graph, Any]:

@@ -30,6 +30,7 @@ from privet.systems.central.trainer.inputs import (
     check_module_kind,
     check_numbers,
     checked_pairs,
+    checked_truth,
     graph_and_task,
 )
 from privet.systems.central.trainer.links import LinkPrediction
@@ -181,10 +182,12 @@ class PrivateTrainer:
         trained = {id(each) for each in self._examples.parameters}
         held = [each for each in (*self.module.buffers(), *self.module.parameters()) if id(each) not in trained]
         kept = [each.detach().clone() for each in held]
-        descend(self._examples.parameters, gradient_sum, how, bits, progress=progress)
-        with torch.no_grad():
-            for each, before in zip(held, kept, strict=True):
-                each.copy_(before)  # what training might have left there got no noise
+        try:
+            descend(self._examples.parameters, gradient_sum, how, bits, progress=progress)
+        finally:  # also of a training that is interrupted
+            with torch.no_grad():
+                for each, before in zip(held, kept, strict=True):
+                    each.copy_(before)  # what training might have left there got no noise
         self.module.eval()
         most = self.system.test_neighbours
         self._inference = Inference.of(self.module, self._examples.dtype, view, most, bits)
@@ -273,10 +276,8 @@ class PrivateTrainer:
         """Return the share of pairs of a link and a non-link that are ranked correctly."""
         if nodes is not None or pairs is None or exists is None:
             raise PrivetError("A module that predicts links is scored by score(pairs=..., exists=...).")
-        chances, truth = self.predict_links(pairs), np.asarray(exists)
-        if truth.shape != chances.shape or truth.dtype != np.bool_:
-            expected = f"True or False for each of {len(chances)} pairs"
-            raise InvalidData("exists given to PrivateTrainer", expected, f"{truth.dtype} of shape {list(truth.shape)}")
+        chances = self.predict_links(pairs)
+        truth = checked_truth(exists, len(chances))
         known = ~np.isnan(chances)
         linked, others = (torch.from_numpy(chances[known & is_one]) for is_one in (truth, ~truth))
         if not len(linked) or not len(others):

@@ -199,6 +199,12 @@ def test_pyg_data_needs_no_labels(graph: Graph) -> None:
         (lambda made: made.predict_links([["a"], ["b"]]), r"integers of shape \[2, n\]"),
         (lambda made: made.predict_links([[1.5], [2.5]]), r"integers of shape \[2, n\]"),
         (lambda made: made.predict_links([[-1], [300]]), "from 0 to 299"),
+        (lambda made: made.predict_links([(1, 2), (3, 4), (5, 6)]), r"stand in 3 rows, .* give np.asarray\(pairs\).T"),
+        (lambda made: made.predict_links(torch.ones(2, 3, requires_grad=True)), r"integers of shape \[2, n\]"),
+        (
+            lambda made: made.score(pairs=[[1], [2]], exists=[[True], [True, False]]),
+            "True or False for each of 1 pairs",
+        ),
         (lambda made: made.score(pairs=[[1], [2]], exists=[True, False]), "True or False for each of 1 pairs"),
         (lambda made: made.score(pairs=[[1], [2]], exists=[1]), "True or False for each of 1 pairs"),
         (lambda made: made.score(pairs=np.zeros((2, 0), int), exists=np.zeros(0, bool)), "a link and a non-link"),

@@ -207,24 +207,51 @@ def test_an_interrupted_training_cannot_be_repeated(graph: Graph, monkeypatch: p
         made.fit()
 
 
+def test_buffers_are_put_back_after_an_interrupted_training(graph: Graph) -> None:
+    class Late(torch.nn.Module):
+        """Keeps rows where the checks did not see it, and fails."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(graph.features.shape[1], 3)
+            self.register_buffer("kept", torch.zeros(graph.features.shape[1]))
+
+        def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+            if wakes:
+                self.kept.copy_(x.sum(0) + 1)
+                raise KeyboardInterrupt
+            return self.layer(x)
+
+    wakes: list[int] = []
+    made = PrivateTrainer(Late(), graph, noise_multiplier=4.0, batch_size=100, epochs=1, at_once=4)
+    wakes.append(1)
+    with pytest.raises(KeyboardInterrupt):
+        made.fit()
+    assert not made.module.kept.any()
+
+
 def test_a_module_that_keeps_what_it_saw_is_refused(graph: Graph) -> None:
     class Keeping(torch.nn.Module):
-        def __init__(self, frozen: bool) -> None:
+        def __init__(self, keep: Any) -> None:
             super().__init__()
             self.layer = torch.nn.Linear(graph.features.shape[1], 3)
             self.frozen = torch.nn.Parameter(torch.zeros(graph.features.shape[1]), requires_grad=False)
-            self.keeps = frozen
+            self.keep, self.calls, self.table = keep, 0, {"rows": 0}
 
         def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
-            if self.keeps:
-                self.frozen.data.copy_(x[0])
-            else:
-                self.last = x.detach()
+            self.keep(self, x.detach())
             return self.layer(x)
 
-    for frozen, name in ((True, "frozen"), (False, "last")):
+    ways = {
+        "frozen": lambda module, x: module.frozen.data.copy_(x[0]),
+        "last": lambda module, x: setattr(module, "last", x),
+        "_attention": lambda module, x: setattr(module, "_attention", x),
+        "calls": lambda module, x: setattr(module, "calls", module.calls + 1),
+        "table": lambda module, x: module.table.update(rows=x),
+    }
+    for name, keep in ways.items():
         with pytest.raises(InvalidParameter, match=f"'{name}' changes in training"):
-            PrivateTrainer(Keeping(frozen), graph, noise_multiplier=4.0)
+            PrivateTrainer(Keeping(keep), graph, noise_multiplier=4.0)
 
 
 def test_too_few_outputs_are_refused_before_any_label_is_read(graph: Graph) -> None:
