@@ -70,7 +70,7 @@ def measure_in_processes(worker: Worker, tasks: Sequence[Sequence[Any]], workers
     """
     if workers < 1:
         raise InvalidParameter("workers", "evaluate", "at least 1", workers)
-    context = multiprocessing.get_context("spawn")
+    context = _context()
     waiting = list(enumerate(tasks))[::-1]
     started: dict[Connection, Any] = {}
     try:
@@ -98,6 +98,15 @@ def measure_in_processes(worker: Worker, tasks: Sequence[Sequence[Any]], workers
             process.terminate()
         for process in started.values():
             process.join()
+
+
+def _context() -> Any:
+    """Return a way to start processes: as copies of one that has imported what they need, where the system has it."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["__main__", "privet.evaluation.measuring"])
+    return context
 
 
 def peak_rss_mb() -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LocalWorkers", "connect", "parse_cluster"]
 
+_IMPORTED_ONCE = ["distributed", "pyarrow.parquet", "torch", "privet.data.store", "privet.graph.distributed"]
 _SPELLED = "local, local:WORKERS, local:WORKERS:MEMORY (such as local:2:1.5GiB), or a scheduler's address"
 
 
@@ -76,19 +78,32 @@ def connect(cluster: str = "local") -> Iterator[Client]:
     import dask
 
     memory = "auto" if chosen.memory is None else dask.utils.parse_bytes(chosen.memory)
-    started = distributed.LocalCluster(
-        n_workers=chosen.workers,
-        threads_per_worker=1,
-        memory_limit=memory,
-        processes=True,
-        dashboard_address="127.0.0.1:0",
-        silence_logs=50,  # what a worker's end means is told by the error, if it means anything
-    )
-    try:
-        with distributed.Client(started, set_as_default=False) as client:
-            yield client
-    finally:
-        _stop(started)
+    with dask.config.set({"distributed.worker.multiprocessing-method": _way_to_start()}):
+        started = distributed.LocalCluster(
+            n_workers=chosen.workers,
+            threads_per_worker=1,
+            memory_limit=memory,
+            processes=True,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,  # what a worker's end means is told by the error, if it means anything
+        )
+        try:
+            with distributed.Client(started, set_as_default=False) as client:
+                yield client
+        finally:
+            _stop(started)
+
+
+def _way_to_start() -> str:
+    """Let workers start as copies of one process that has imported what they need, where the system can do that."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return "spawn"
+    import dask
+    from distributed.utils import get_mp_context
+
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        get_mp_context().set_forkserver_preload(_IMPORTED_ONCE)  # after Dask's own list, which leaves privet out
+    return "forkserver"
 
 
 def _stop(cluster: LocalCluster) -> None:
