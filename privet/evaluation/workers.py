@@ -105,7 +105,8 @@ def _context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["__main__", "privet.evaluation.measuring"])
+    # Without the script: if it starts its work at once, the error should come from a process that can tell of it.
+    context.set_forkserver_preload(["privet.evaluation.measuring"])
     return context
 
 
