@@ -61,7 +61,7 @@ class Fitted:
 
     def predicted(self) -> NDArray[np.bool_]:
         """Tell for which nodes a prediction was made; none if there are no classes, as of links."""
-        return np.asarray(~np.isnan(self.probabilities).any(axis=1)) & (self.probabilities.shape[1] > 0)
+        return np.asarray(~np.isnan(self.probabilities).any(axis=1) & (self.probabilities.shape[1] > 0))
 
     def predict_proba(self) -> NDArray[np.float32]:
         """Return class probabilities, one row a node; NaN where no prediction was made."""
