@@ -14,7 +14,7 @@ from privet.systems import LocalSystem
 __all__ = ["NO_MEASUREMENT", "shrunk", "stand_in", "thinned"]
 
 _NODES = 240
-_MOST_FEATURES = 1500  # enough to group columns and to sample from
+_MOST_FEATURES = 4000  # enough to group columns and to sample from
 _CELLS = 6
 _SMALL: dict[str, Any] = {"max_epochs": 2, "epochs": 1.0, "networks": 1, "clusters": 4, "hidden_channels": 8}
 _SMALL["panel"] = 0.5  # of few people, so that every class is among them

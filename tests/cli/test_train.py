@@ -147,7 +147,7 @@ def test_a_study_directory_is_read_and_told_of_the_model(
         (["--study", "labels.csv"], "labels.csv"),
         (["--labels", "edges.parquet"], "no column 'node'"),
         (["--out", "."], "a new or an empty directory"),
-        (["--validation-share", "2"], "validation_share"),
+        (["--validation-share", "2"], "--validation-share"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_in_one_sentence(
