@@ -28,7 +28,7 @@ Mask = NDArray[np.bool_]
 
 
 class Role(IntEnum):
-    """What a node is in a sub-graph.
+    """The part that a node plays in a sub-graph.
 
     Attributes:
         EMPTY: Nobody.
