@@ -1,21 +1,31 @@
-# Two commands matter: `make demo` and `make test`. Each installs what it needs into .venv first.
+# `make demo`, `make test` (what needs nothing but Python), `make test-all` (what CI runs: journeys with browsers, databases
+# and clusters too). Each installs what it needs into .venv first.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test checks lint types layers docs unit bench clean
+.PHONY: demo test test-all checks lint types layers docs bench clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/privet demo
 
 # What takes one processor runs side by side, each with its output in one piece; the tests take all processors.
-TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-test: $(VENV)/dev.stamp
-	$(MAKE) --no-print-directory --jobs 4 $(TOGETHER) checks
-	$(MAKE) --no-print-directory unit
+TOGETHER := --jobs 4 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+# One more than there are processors: many tests wait for a server, a browser or a cluster. With bytecode, even where the
+# environment is against it: hundreds of processes import privet.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 5 --dist worksteal --durations 20
 
-checks: lint types layers docs
+test: $(VENV)/dev.stamp
+	$(MAKE) --no-print-directory $(TOGETHER) checks
+	$(PYTEST) -m 'not journey' --ignore tests/journeys
+
+test-all: $(VENV)/dev.stamp
+	$(MAKE) --no-print-directory $(TOGETHER) checks docs
+	$(PYTEST)
+
+checks: lint types layers
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
@@ -29,11 +39,6 @@ layers: $(VENV)/dev.stamp
 
 docs: $(VENV)/dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going --quiet --write-all -b html docs docs/_build/html
-
-# One more than there are processors: many tests wait for a server, a browser or a cluster.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-unit: $(VENV)/dev.stamp  # with bytecode, even where the environment is against it: hundreds of processes import privet
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 5 --dist worksteal --durations 20
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks

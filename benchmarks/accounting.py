@@ -17,18 +17,18 @@ from typing import Any
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from privet.privacy.accounting.degrees import binomial, shift_weights
-from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.losses import compose_steps
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.privacy.accounting.steps import step_losses
 from privet.privacy.accounting.units import noise_multiplier_of, paper_sigma
+from privet.privacy.delta import chosen_delta
 
 NODES, SIGMA, MULTIPLIER, STEPS = 22_470, 12.7312, 1, 50
 
 
 def run(quick: bool = False) -> dict[str, Any]:
     """Seconds of both for one degree, of ours for all of them, and the two epsilons."""
-    q, delta = 4096 / NODES, default_delta(NODES)
+    q, delta = 4096 / NODES, chosen_delta("paper", NODES)
     nodes = 100 if quick else NODES
     process = HeterogeneousPoisson(rate=q, multiplier=MULTIPLIER, steps=STEPS, num_nodes=nodes)
     ours, our_seconds = _timed(lambda: compose_steps(step_losses(SIGMA, q, MULTIPLIER, 1.0), STEPS, delta))

@@ -28,10 +28,10 @@ from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.collection.operator.keys import Keys
 from privet.collection.operator.parted_answers import parted_answers
 from privet.collection.operator.partitioned_export import PartitionedAnswers, export_partitions
-from privet.collection.server.database import engine_for
-from privet.collection.server.tables import STUDIES
-from privet.collection.study import Study
-from privet.collection.training import collected_from
+from privet.collection.operator.training import collected_from
+from privet.collection.server.store.database import engine_for
+from privet.collection.server.store.tables import STUDIES
+from privet.collection.study.manifest import Study
 from privet.data import Graph, Schema
 from privet.data.store import GraphStore, build_store
 from privet.graph.distributed import ClusterAdjacency, ClusterGraph, connect

@@ -27,14 +27,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from privet.data import load, split_nodes
+from benchmarks._common import Target, is_real, judged, known_graph
+from privet.data import split_nodes
 from privet.graph import LazyFeatures, Operator, gcn_operator, kprop
 from privet.mechanisms import MultiBit, SeededBits
 from privet.models import TrainingSettings, accuracy, shared, train
 from privet.models.backbones.gcn import GCNLayer
 
 EPOCHS, HOPS, HIDDEN, SEEDS = 500, 4, 16, 5
-TARGETS = {"speed_ratio": 10.0, "memory_ratio": 0.25, "accuracy_difference": 0.005}
+TARGETS = {
+    "speed_ratio": Target(10.0),  # twenty epochs hardly repay the propagation, which is made once
+    "memory_ratio": Target(0.25, quick=0.25, at_most=True),
+    "accuracy_difference": Target(0.005, quick=0.05, at_most=True),
+}
 
 
 def run(quick: bool = False) -> dict[str, Any]:
@@ -60,12 +65,10 @@ def run(quick: bool = False) -> dict[str, Any]:
         "speed_ratio": round(speed, 2),
         "memory_ratio": round(memory, 3),
         "accuracy_difference": round(difference, 4),
-        "targets": TARGETS,
-        "met": {
-            "speed_ratio": speed >= TARGETS["speed_ratio"],
-            "memory_ratio": memory <= TARGETS["memory_ratio"],
-            "accuracy_difference": abs(difference) <= TARGETS["accuracy_difference"],
-        },
+        "data": "facebook" if is_real("facebook") else "synthetic, of facebook's shape",
+        **judged(
+            {"speed_ratio": speed, "memory_ratio": memory, "accuracy_difference": abs(difference)}, TARGETS, quick
+        ),
         "memory_ratio_above_imports": round(lazy["extra_mb"] / dense["extra_mb"], 3),
         "speed_ratio_in_place": round(lean["seconds"] / lazy["seconds"], 2),
         "memory_ratio_in_place": round(lazy["peak_mb"] / lean["peak_mb"], 3),
@@ -99,7 +102,7 @@ def _alone(side: str, seed: int, epochs: int) -> dict[str, float]:
 def _measure(side: str, seed: int, epochs: int) -> dict[str, float]:
     torch.set_num_threads(min(2, torch.get_num_threads()))
     imported = _peak_mb()
-    graph = load("facebook")  # from the directory in PRIVET_DATA
+    graph = known_graph("facebook")
     assert graph.schema is not None
     assert graph.labels is not None
     dimension = graph.schema.dimension

@@ -19,17 +19,27 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from benchmarks._common import Target, judged
 from privet.data import social_graph
+from privet.estimation.adam import Adam
 from privet.estimation.fold_networks import FoldInputs, FoldNetworks
 from privet.evaluation import evaluate
 from privet.graph import gcn_operator, pagerank_operator, pagerank_series
 from privet.graph.order import local_order
 from privet.graph.pagerank import pagerank_filter
 from privet.models import Dropout
-from privet.models.settings import adam
+from privet.models.settings import Optimizer
 from privet.systems import LPGNN
 
-HOP, PAGERANK, FOLDS, STEP, WORKERS = 1.3, 4.0, 1.2, 2.0, 1.3
+TARGETS = {
+    "hop": Target(1.3),  # a graph that lies in the cache gains nothing by its order
+    "pagerank": Target(4.0, quick=1.5),
+    "folds": Target(1.2, quick=1.2),
+    "step": Target(2.0, quick=1.5),
+    "workers": Target(1.3),  # a quick run is over before a process has started
+    "equal_figures": Target(1.0, quick=1.0),
+    "pagerank_error": Target(0.02, quick=0.02, at_most=True),
+}
 
 
 def run(quick: bool = False) -> dict[str, Any]:
@@ -41,18 +51,12 @@ def run(quick: bool = False) -> dict[str, Any]:
     ratios["folds"] = _folds(quick)
     ratios["step"] = _step(quick)
     ratios["workers"], equal = _workers(quick)
-    targets = {"hop": HOP, "pagerank": PAGERANK, "folds": FOLDS, "step": STEP, "workers": WORKERS}
-    met = {name: bool(ratio >= targets[name]) for name, ratio in ratios.items()}
-    met["workers"] = equal and (quick or met["workers"])  # a quick run is over before a process has started
-    met["pagerank"] = met["pagerank"] and errors["polynomial"] <= 0.02
     return {
         "benchmark": "one_machine",
         "cores": os.cpu_count(),
         "ratios": {name: round(value, 2) for name, value in ratios.items()},
-        "targets": targets,
-        "met": met,
         "pagerank_errors": errors,
-        "equal_figures": equal,
+        **judged(ratios | {"equal_figures": float(equal), "pagerank_error": errors["polynomial"]}, TARGETS, quick),
     }
 
 
@@ -115,7 +119,7 @@ def _step(quick: bool) -> float:
     wide = 2_000 if quick else 12_000
     x = torch.randn(7_500, 64)
 
-    def steps(dropout: torch.nn.Module, optimizer: Callable[..., torch.optim.Optimizer]) -> Callable[[], None]:
+    def steps(dropout: torch.nn.Module, optimizer: Callable[..., Optimizer]) -> Callable[[], None]:
         weight = torch.nn.Parameter(torch.randn(wide, 64))
         weight.grad = torch.randn(wide, 64)
         chosen = optimizer([weight], lr=0.01, weight_decay=1e-3)
@@ -126,7 +130,7 @@ def _step(quick: bool) -> float:
 
         return step
 
-    seconds = _best({"ours": steps(Dropout(0.5), adam), "torch": steps(torch.nn.Dropout(0.5), torch.optim.Adam)}, 10)
+    seconds = _best({"ours": steps(Dropout(0.5), Adam), "torch": steps(torch.nn.Dropout(0.5), torch.optim.Adam)}, 10)
     return seconds["torch"] / seconds["ours"]
 
 

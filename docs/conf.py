@@ -1,4 +1,4 @@
-"""How Sphinx builds this site: Markdown pages, and a reference made from the docstrings."""
+"""How Sphinx builds this site: Markdown pages, notebooks, and a reference made from the docstrings."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import privet
-import privet.collection.server.app  # now: autodoc sets TYPE_CHECKING, under which fastapi cannot be imported
+import privet.collection.server.http.app  # now: autodoc sets TYPE_CHECKING, under which fastapi cannot be imported
 
 project = "privet"
 author = "privet developers"
 copyright = author  # noqa: A001
 release = version = privet.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 root_doc = "index"
 smartquotes = False  # primes and quotes as they are written
@@ -30,6 +30,7 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_copy_source = False
 
+nb_execution_mode = "off"  # notebooks are committed with their outputs, and a test runs them
 myst_heading_anchors = 3  # links such as page.md#a-heading, which code hosts know too
 highlight_language = "text"
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from privet.auditing import audit as audit
-    from privet.collection.study import Study as Study
+    from privet.collection.study.manifest import Study as Study
     from privet.data import Graph as Graph
     from privet.data import Schema as Schema
     from privet.data import from_pyg as from_pyg
@@ -62,7 +62,7 @@ _HOME = {
     "SmoothedMLP": "privet.systems.central.smoothed_mlp",
     "Solitude": "privet.systems.local.solitude",
     "Structure": "privet.systems.local.structure",
-    "Study": "privet.collection.study",
+    "Study": "privet.collection.study.manifest",
     "audit": "privet.auditing",
     "compare": "privet.evaluation.compare",
     "evaluate": "privet.evaluation.evaluate",

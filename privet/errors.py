@@ -1,7 +1,7 @@
 """Every error that privet raises on purpose.
 
-A number or a word outside its allowed values has one sentence shape, ``The 'epsilon' parameter of MultiBit must be a
-finite number above 0. Got -1 instead.`` Every other error is a sentence of its own: what went wrong, then what to do.
+A number or a word outside its allowed values has one short form, ``epsilon must be above 0, not -1.`` Every other error
+is a sentence of its own: what went wrong, then what to do.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ __all__ = [
     "OutOfRangeWarning",
     "PrivetError",
     "UnknownParameter",
+    "must_be",
     "one_line",
 ]
 
@@ -30,13 +31,11 @@ class InvalidParameter(PrivetError, ValueError):
 
     Args:
         name: The parameter's name, or a whole sentence if nothing else is given.
-        owner: The class or function whose parameter it is.
-        expected: The allowed values, such as "a finite number above 0".
+        expected: The allowed values, such as "above 0".
         found: The value that was given; it is shortened to one line.
 
     Attributes:
         parameter: The parameter's name, None if the error is a sentence of its own.
-        owner: As given.
         expected: As given.
         found: As given.
     """
@@ -45,13 +44,12 @@ class InvalidParameter(PrivetError, ValueError):
     def __init__(self, name: str, /) -> None: ...
 
     @overload
-    def __init__(self, name: str, owner: str, expected: str, found: object) -> None: ...
+    def __init__(self, name: str, expected: str, found: object) -> None: ...
 
-    def __init__(self, name: str, owner: str | None = None, expected: str | None = None, found: object = None) -> None:
-        whole = owner is None or expected is None
-        super().__init__(name if whole else _sentence(f"'{name}' parameter of {owner}", str(expected), found))
-        self.parameter = None if whole else name
-        self.owner, self.expected, self.found = owner, expected, found
+    def __init__(self, name: str, expected: str | None = None, found: object = None) -> None:
+        super().__init__(name if expected is None else must_be(name, expected, found))
+        self.parameter = None if expected is None else name
+        self.expected, self.found = expected, found
 
 
 class UnknownParameter(InvalidParameter):
@@ -85,7 +83,7 @@ class InvalidData(PrivetError, ValueError):
     def __init__(self, what: str, expected: str, found: object) -> None: ...
 
     def __init__(self, what: str, expected: str | None = None, found: object = None) -> None:
-        super().__init__(what if expected is None else _sentence(what, expected, found))
+        super().__init__(what if expected is None else must_be(f"The {what}", expected, found))
 
 
 class InvalidReports(InvalidData):
@@ -120,5 +118,13 @@ def one_line(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _sentence(what: str, expected: str, found: object) -> str:
-    return f"The {what} must be {expected}. Got {one_line(found)} instead."
+def must_be(what: str, expected: str, found: object) -> str:
+    """Return the short form of an error.
+
+    Args:
+        what: The thing at fault.
+        expected: The allowed values, such as "above 0", and after a colon the reason, if there is one.
+        found: What was given instead.
+    """
+    allowed, colon, reason = expected.partition(": ")
+    return f"{what} must be {allowed}, not {one_line(found)}{colon}{reason}."

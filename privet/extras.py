@@ -6,9 +6,10 @@ __all__ = ["extra_of", "needs"]
 
 _LIBRARIES = {
     "collection": "fastapi httptools prometheus_client psycopg sqlalchemy starlette uvicorn uvloop",
-    "learning": "dp_accounting jinja2 matplotlib pyarrow pymetis safetensors torch torch_geometric yaml",
+    "learning": "dp_accounting jinja2 matplotlib pandas platformdirs pyarrow pymetis safetensors torch "
+    "torch_geometric tqdm yaml",
     "networkx": "networkx",
-    "scale": "dask distributed",
+    "scale": "cryptography dask distributed",
     "search": "optuna",
 }
 

@@ -61,7 +61,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         try:
             return self[name]
         except KeyError:
-            raise InvalidParameter(self.kind, "privet", f"one of {', '.join(self)}", name) from None
+            raise InvalidParameter(self.kind, f"one of {', '.join(self)}", name) from None
 
     @cached_property
     def _places(self) -> dict[str, str | EntryPoint]:
@@ -74,7 +74,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         for entry in entry_points(group=self.group):
             if entry.name.lower() in places:
                 expected = f"a name that no other {self.kind} has"
-                raise InvalidParameter(self.group, f"the entry point {entry.value}", expected, entry.name)
+                raise InvalidParameter(self.group, expected, entry.name)
             places[entry.name.lower()] = entry
         return places
 
@@ -84,9 +84,9 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             found: Any = place.load()
             if getattr(found, "name", None) != place.name:
                 expected = f"a {self.base} whose name is {place.name!r}"
-                raise InvalidParameter(self.group, f"the entry point {place.value}", expected, found)
+                raise InvalidParameter(self.group, expected, found)
             return found  # type: ignore[no-any-return]
         for value in vars(import_module(place)).values():
             if isinstance(value, type) and vars(value).get("name") == name:
                 return value
-        raise InvalidParameter(self.kind, place, f"a module with a {self.base} whose name is {name!r}", "none")
+        raise InvalidParameter(self.kind, f"a module with a {self.base} whose name is {name!r}", "none")

@@ -1,7 +1,7 @@
 """Settings that all tests share.
 
 Machines differ in speed, so no example has a deadline. Examples are the same in every run, so that a change fails by
-itself and not by chance; ``pytest --hypothesis-profile explore`` draws new ones, and more of them.
+itself and not by chance, and few: ``pytest --hypothesis-profile explore`` draws new ones, and more of them.
 """
 
 import os
@@ -19,19 +19,23 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the backgrou
 # the processes that tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Nothing is taken from, or left in, the caches of whoever runs the tests.
+os.environ["PRIVET_CACHE"] = "off"
+
 patient = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("privet", patient, derandomize=True)
+settings.register_profile("privet", patient, derandomize=True, max_examples=20)
 settings.register_profile("explore", patient, max_examples=500)
 settings.load_profile("privet")
 
-pytest_plugins = ["small_graph"]
+pytest_plugins = ["doctests", "small_graph"]
 
 # The files with the longest tests, longest first. What begins late ends late, and leaves other processors idle.
 LONGEST = (
-    "test_documents.py", "cli/demo/test_command.py", "cli/test_cluster.py", "collection/test_web.py",
-    "collection/test_fuzz.py", "systems/central/test_heterpoisson.py", "collection/server/test_openapi.py",
-    "systems/local/test_on_cluster.py", "collection/test_faults.py", "collection/operator/test_backup.py",
-    "collection/test_web_questions.py", "test_examples.py", "test_plugin.py", "test_installation.py",
+    "journeys/test_documents.py", "journeys/cli/test_demo.py", "journeys/cli/test_cluster.py",
+    "journeys/collection/test_web.py", "journeys/collection/test_fuzz.py", "systems/central/test_heterpoisson.py",
+    "journeys/collection/test_openapi.py", "journeys/systems/test_on_cluster.py", "journeys/collection/test_faults.py",
+    "collection/operator/test_backup.py", "journeys/collection/test_web_questions.py", "journeys/test_examples.py",
+    "journeys/test_plugin.py", "journeys/test_installation.py",
 )  # fmt: skip
 
 

@@ -32,8 +32,8 @@ def test_a_true_claim_exits_with_0() -> None:
     ("arguments", "told"),
     [
         ("account multibit", "NAME must be one of adjacency-response, "),
-        ("account multi-bit --epsilon 0", "--epsilon must be a finite number above 0. Got 0 instead."),
-        ("account multi-bit --epsilon nan", "--epsilon must be a finite number above 0. Got nan instead."),
+        ("account multi-bit --epsilon 0", "--epsilon must be a finite number above 0, not 0."),
+        ("account multi-bit --epsilon nan", "--epsilon must be a finite number above 0, not nan."),
         ("account multi-bit --classes 3", "multi-bit takes --epsilon, --dimension, "),
         ("account multi-bit --low 2 --high 1", "--low and --high must be finite with low < high."),
         ("audit multi-bit --claim published", "--claim must be 'own' or a number for this mechanism."),
@@ -91,7 +91,7 @@ def test_ctrl_c_ends_in_one_sentence(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "privet.cli", "demo", "--nodes", "20000"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, **pipes, text=True, cwd=tmp_path) as process:
-        assert process.stdout.readline().startswith("A synthetic society")
+        assert process.stdout.readline().startswith("People, their friends")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=300)
     assert process.returncode == 130

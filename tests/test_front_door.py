@@ -15,7 +15,7 @@ import privet
 HEAVY = ["fastapi", "matplotlib", "numpy", "pyarrow", "pydantic", "rich", "scipy", "sqlalchemy", "torch", "typer"]
 DEVICE = [
     "privet.errors", "privet.registry", "privet.data", "privet.privacy", "privet.mechanisms", "privet.release",
-    "privet.collection.study", "privet.collection.tokens", "privet.collection.device.client",
+    "privet.collection.study.manifest", "privet.collection.study.tokens", "privet.collection.device.client",
     "privet.collection.device.consent", "privet.collection.device.ledger", "privet.collection.device.participant",
     "privet.cli", "privet.cli.ledger", "privet.cli.participate",
 ]  # fmt: skip

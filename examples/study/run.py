@@ -18,8 +18,8 @@ import numpy as np
 
 from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.collection.operator.rehearsal import live_collector, play_people
-from privet.collection.study import Study
-from privet.collection.training import train_model
+from privet.collection.operator.training import train_model
+from privet.collection.study.manifest import Study
 from privet.data import Graph, social_graph
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData

@@ -22,7 +22,9 @@ from privet.advice.words import advice_paragraph
 from privet.advice.worlds import HOMOPHILY, SIGNAL, World, edge_homophily, worlds
 from privet.data import Graph, Schema
 from privet.errors import InvalidData
+from privet.evaluation.cache import Store, usual_store
 from privet.evaluation.intervals import half_width
+from privet.evaluation.keys import data_digest, figure_key, is_described, split_digest
 from privet.systems.controls import majority
 
 __all__ = ["advise", "figures_needed"]
@@ -41,18 +43,19 @@ def figures_needed(plan: StudyPlan) -> int:
     return len(worlds()) * (first + rest + plan.seeds * (1 + len(controls)))
 
 
-def advise(plan: StudyPlan, done: Callable[[], None] = lambda: None) -> Advice:
+def advise(plan: StudyPlan, done: Callable[[], None] = lambda: None, *, store: Store | None = None) -> Advice:
     """Simulate a plan.
 
     Args:
         plan: What the operator knows and wants.
         done: Called after each training.
+        store: A store of finished figures (default: as for :func:`~privet.evaluation.evaluate.evaluate`).
     """
     began = time.perf_counter()
     whole = plan.topology.graph
     graph = sampled(whole, plan.limit)
     places = worlds()
-    trial = _Trial(graph, plan.schema, places, done)
+    trial = _Trial(graph, plan.schema, places, done, usual_store() if store is None else store)
     ways = candidates(plan.protect, plan.budget, plan.schema)
     tried = trial.once([*ways, *featureless(plan.protect, plan.budget, plan.schema)])
     table, modest = tried[: len(ways)], tried[len(ways) :]
@@ -112,6 +115,7 @@ class _Trial:
     schema: Schema
     places: Sequence[World]
     done: Callable[[], None]
+    store: Store
 
     def once(self, chosen: Sequence[Candidate]) -> list[_Tried]:
         """One draw of every world; world by world, for ways on one draw have work in common."""
@@ -133,17 +137,24 @@ class _Trial:
 
     def _scores(self, chosen: Sequence[Candidate], world: World, seed: int) -> list[float]:
         people = world.people(self.graph, self.schema, seed)
-        return [self._score(candidate, people, seed) for candidate in chosen]
+        known = {"data": data_digest(people), "split": split_digest(people.split)}
+        return [self._score(candidate, people, seed, known) for candidate in chosen]
 
-    def _score(self, candidate: Candidate, people: Graph, seed: int) -> float:
-        if people.labels is None or people.split is None:
-            raise AssertionError("a world has labels and a split")
-        try:
-            fitted = candidate.trained(people, seed)
-        except InvalidData:  # such as a panel in which a class is missing: then nothing is known of anybody
-            fitted = majority(people)
+    def _score(self, candidate: Candidate, people: Graph, seed: int, known: dict[str, str]) -> float:
+        def work() -> dict[str, float]:
+            if people.labels is None or people.split is None:
+                raise AssertionError("a world has labels and a split")
+            try:
+                fitted = candidate.trained(people, seed)
+            except InvalidData:  # such as a panel in which a class is missing: then nothing is known of anybody
+                fitted = majority(people)
+            return {"test": fitted.score(people.labels, people.split.test)}
+
+        what = "advice" if candidate.control is None else f"advice {candidate.control.key}"
+        store = self.store if is_described(candidate.system) else Store(None)
+        found = store.compute(figure_key(what, candidate.system, seed, **known), work)
         self.done()
-        return 100 * fitted.score(people.labels, people.split.test)
+        return 100 * float(found["test"])
 
 
 def _mean(row: _Tried, signal: str | None = None, places: Sequence[World] = ()) -> float:

@@ -64,7 +64,7 @@ class Candidate:
 
     @property
     def epsilons(self) -> dict[str, float]:
-        """The budget of each part that is collected."""
+        """The budget of each part that is collected; of edges that of a list bit, half of a relationship's."""
         settings = self.system.settings()
         parts = {part: settings.get(f"epsilon_{part}") for part in ("features", "labels", "edges")}
         return {
@@ -91,9 +91,9 @@ def candidates(protect: str, budget: float, schema: Schema) -> list[Candidate]:
         schema: The declared features and classes; systems that cannot ask about them are left out.
     """
     if protect not in PROTECTABLE:
-        raise InvalidParameter("protect", "StudyPlan", " or ".join(PROTECTABLE), protect)
+        raise InvalidParameter("protect", " or ".join(PROTECTABLE), protect)
     if not 0 < budget < math.inf:
-        raise InvalidParameter("budget", "StudyPlan", "a finite number above 0", budget)
+        raise InvalidParameter("budget", "a finite number above 0", budget)
     share, found = SPLITS[protect][0], []
     for kind, settings in _proposed(protect):
         try:
@@ -118,7 +118,7 @@ def featureless(protect: str, budget: float, schema: Schema) -> list[Candidate]:
     for kind, settings in _proposed(protect):
         budgets: dict[str, Any] = {"epsilon_features": None}
         if "," in protect:
-            budgets[f"epsilon_{protect.split(',')[1]}"] = budget
+            budgets |= _second(protect, budget)
         try:
             system = kind(**settings, **budgets)
             asks = system.release(_nobody(schema)).asks_about(Unit.FEATURES)
@@ -174,5 +174,11 @@ def _split(system: LocalSystem, protect: str, budget: float, share: float) -> Lo
         others = math.nextafter(others, 0.0)
     own: dict[str, Any] = {"epsilon_features": features or budget}  # reports without information cost nothing
     if "," in protect:
-        own[f"epsilon_{protect.split(',')[1]}"] = others
+        own |= _second(protect, others)
     return replace(system, **own)
+
+
+def _second(protect: str, budget: float) -> dict[str, float]:
+    """The setting that spends a budget on labels or edges: both ends of a relationship may report it."""
+    part = protect.split(",")[1]
+    return {f"epsilon_{part}": budget / 2 if part == "edges" else budget}

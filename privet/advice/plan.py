@@ -46,7 +46,7 @@ class StudyPlan:
         ]
         for name, fine, expected, found in requirements:
             if not fine:
-                raise InvalidParameter(name, "StudyPlan", expected, found)
+                raise InvalidParameter(name, expected, found)
 
 
 @dataclass(frozen=True)

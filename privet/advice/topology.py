@@ -58,7 +58,7 @@ def read_topology(source: str, root: Path | None = None) -> Topology:
         return _from_npz(path, source)
     known = ", ".join(KNOWN)
     expected = f"an edge list (.csv, .parquet), an npz file, a directory with one, or one of {known}"
-    raise InvalidParameter("source", "read_topology", expected, source)
+    raise InvalidParameter("source", expected, source)
 
 
 def stated_topology(nodes: int, degree: float, seed: int = 0) -> Topology:
@@ -110,7 +110,7 @@ def _from_npz(path: Path, source: str) -> Topology:
             edges, nodes = archive["edges"], int(archive["num_nodes"])
             schema = _declared(archive)
     except FileNotFoundError:
-        raise InvalidParameter("source", "read_topology", "an existing file", os.fspath(path)) from None
+        raise InvalidParameter("source", "an existing file", os.fspath(path)) from None
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
         raise InvalidData(f"file '{path.name}'", "an npz archive with edges and num_nodes", "another file") from None
     return Topology(_enough(Graph.from_edges(edges, nodes, self_loops="drop", duplicates="merge")), source, schema)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from privet.mechanisms.primitives.noise import Noise
-from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.privacy.accounting.units import noise_multiplier_of, paper_sigma
+from privet.privacy.delta import Delta, chosen_delta
 
 __all__ = ["PAPER_NOISE_MULTIPLIER", "PAPER_RUN", "AuditedClaim"]
 
@@ -44,21 +44,21 @@ class AuditedClaim:
     epsilon_lower: float = 0.0
 
     @classmethod
-    def of(cls, process: Process, noise_multiplier: float | None, noise: Noise, delta: float | None) -> Self:
+    def of(cls, process: Process, noise_multiplier: float | None, noise: Noise, delta: Delta | None) -> Self:
         """Return the claim about a run, before anything was tried.
 
         Args:
             process: The sampling process.
             noise_multiplier: The noise's standard deviation over the clipping norm (None: that of the paper's run).
             noise: The kind of noise.
-            delta: The delta of the claim (None: N^-1.1).
+            delta: The delta of the claim (None: N^-1.1, the paper's, whose run is audited unless another one is given).
         """
         multiplier = PAPER_NOISE_MULTIPLIER if noise_multiplier is None else noise_multiplier
-        delta = default_delta(process.num_nodes, "an audit") if delta is None else delta
-        published = process.published_epsilon(multiplier, delta) if noise == "sml" else None
-        claim = process.epsilon(multiplier, delta, noise) if published is None else published
+        chosen = chosen_delta("paper" if delta is None else delta, process.num_nodes)
+        published = process.published_epsilon(multiplier, chosen) if noise == "sml" else None
+        claim = process.epsilon(multiplier, chosen, noise) if published is None else published
         by = "the accountant" if published is None else process.claim
-        return cls(process=process, noise=noise, noise_multiplier=multiplier, claim=claim, claimed_by=by, delta=delta)
+        return cls(process=process, noise=noise, noise_multiplier=multiplier, claim=claim, claimed_by=by, delta=chosen)
 
     def facts(self) -> dict[str, Any]:
         """Return the claim as arguments of an audit that adds what it found."""

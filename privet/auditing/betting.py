@@ -63,7 +63,7 @@ class Betting:
             if guesses[rule] > 0
         ]
         if not self._bets:
-            raise InvalidParameter("canaries", "an audit that bets", "at least 16, some of whom are guessed", canaries)
+            raise InvalidParameter("canaries", "at least 16, some of whom are guessed", canaries)
         self._tallies: list[list[int]] = []
         self._fortunes = self._started()
         self._chances = self._allowed(epsilon)

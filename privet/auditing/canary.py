@@ -93,10 +93,10 @@ class CanaryGame:
 
     def __post_init__(self) -> None:
         if self.process.canary_multiplier is None:
-            raise InvalidParameter("process", "CanaryGame", "one that a canary game plays", self.process.name)
+            raise InvalidParameter("process", "one that a canary game plays", self.process.name)
         for name, least in (("dimension", 2), ("noise_multiplier", 1e-9)):
             if not getattr(self, name) >= least:
-                raise InvalidParameter(name, "CanaryGame", f"at least {least}", getattr(self, name))
+                raise InvalidParameter(name, f"at least {least}", getattr(self, name))
 
     @property
     def multiplier(self) -> float:
@@ -198,7 +198,7 @@ def audit_process(
         process: The sampling process (default: the paper's Facebook run).
         noise_multiplier: The noise's standard deviation over the clipping norm (default: that run's at epsilon 2).
         noise: "gaussian" (default), whose claim is the accountant's, or "sml", whose claim is the paper's.
-        delta: The delta of the claim (default N^-1.1).
+        delta: The delta of the claim (default: the paper's N^-1.1).
         runs: The training runs to play in each world (default 100,000, and 15,000 with SML noise).
         dimension: The dimension of the gradients (default 2, and 32 with SML noise).
         confidence: The probability with which a lower bound holds (default 0.95).

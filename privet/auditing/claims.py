@@ -18,7 +18,7 @@ __all__ = ["ClaimAudit", "audit_claim"]
 
 @dataclass(frozen=True)
 class ClaimAudit:
-    """A claim about a mechanism, and what listing all its reports showed.
+    """A claim about a mechanism, and what listing all its reports and drawing some showed.
 
     Attributes:
         mechanism: The mechanism.
@@ -47,6 +47,7 @@ class ClaimAudit:
             "enumerated_epsilon": found.epsilon if math.isfinite(found.epsilon) else None,
             "enumerated_delta": found.delta,
             "holds": found.holds,
+            "drawn": None if found.drawn is None else found.drawn.to_dict(),
             "unit": str(self.mechanism.guarantee().unit),
             "reports": found.num_reports,
             "pairs": found.num_pairs,
@@ -56,7 +57,7 @@ class ClaimAudit:
 
 
 def audit_claim(mechanism: Mechanism, claim: str = "own") -> ClaimAudit:
-    """Check a claim by enumeration.
+    """Check a claim by enumeration, and the program against what it states.
 
     Args:
         mechanism: A mechanism with few enough reports to list.
@@ -71,12 +72,12 @@ def _claimed(own: Guarantee, claim: str) -> float:
         return own.epsilon
     if claim == "published":
         if own.published_epsilon is None:
-            raise InvalidParameter("claim", "audit_claim", "'own' or a number for this mechanism", claim)
+            raise InvalidParameter("claim", "'own' or a number for this mechanism", claim)
         return own.published_epsilon
     try:
         value = float(claim)
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value >= 0):
-        raise InvalidParameter("claim", "audit_claim", "'own', 'published' or a finite number of at least 0", claim)
+        raise InvalidParameter("claim", "'own', 'published' or a finite number of at least 0", claim)
     return value

@@ -1,4 +1,8 @@
-"""Exact audit: list every report, compare its probabilities under adjacent inputs, believe nothing else."""
+"""Exact audit: list every report, compare its probabilities under adjacent inputs, then run the program.
+
+The probabilities are those that a mechanism states. Whether its program draws with them is a second question, which is
+answered by drawing (:mod:`privet.auditing.drawing`).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from privet.auditing.drawing import DRAWS, Drawn, draw
 from privet.errors import InvalidParameter
+from privet.mechanisms import Mechanism
 from privet.mechanisms.core.base import Distribution
 from privet.mechanisms.primitives.odds import exp_enclosure
 from privet.privacy import Guarantee
@@ -49,32 +55,56 @@ class Listed(Protocol):
 
 @dataclass(frozen=True)
 class Enumeration:
-    """The outcome of listing all reports under a claim.
+    """The outcome of listing all reports under a claim, and of drawing some.
 
-    ``holds`` is decided in rational numbers. ``epsilon`` is the largest log likelihood ratio that was found (delta 0),
-    and ``delta`` the largest hockey-stick divergence at the claimed epsilon, as floating-point figures for people.
+    Attributes:
+        claim: The claimed epsilon.
+        claimed_delta: The claimed delta.
+        stated_holds: True if the claim holds of the distributions that the mechanism states, in rational numbers.
+        epsilon: The largest log likelihood ratio that was found (delta 0), as a figure for people.
+        delta: The largest hockey-stick divergence at the claimed epsilon, as a figure for people.
+        num_reports: The number of reports that were listed.
+        num_pairs: The number of pairs of inputs.
+        worst_pair: The inputs that are easiest to tell apart.
+        worst_report: The report that tells them apart.
+        drawn: The comparison of the program with what it states; None if it was not run.
     """
 
     claim: float
     claimed_delta: float
-    holds: bool
+    stated_holds: bool
     epsilon: float
     delta: float
     num_reports: int
     num_pairs: int
     worst_pair: tuple[Any, Any]
     worst_report: Any
+    drawn: Drawn | None = None
+
+    @property
+    def holds(self) -> bool:
+        """True if the claim holds of what is stated, and the program was not seen to draw otherwise."""
+        return self.stated_holds and (self.drawn is None or self.drawn.holds)
 
 
 def audit(
     mechanism: Listed,
     claim: Guarantee | None = None,
     pairs: Iterable[tuple[Any, Any]] | None = None,
+    *,
+    draws: int = DRAWS,
 ) -> Enumeration:
-    """Check ``claim`` (default: the mechanism's own guarantee) over all reports and the given adjacent pairs.
+    """Check a claim over all reports and adjacent pairs, and draw reports with the mechanism's own program.
 
     Pr[r | x] <= e^epsilon Pr[r | x'] for every report r; for delta > 0 the sum over r of
-    max(0, Pr[r | x] - e^epsilon Pr[r | x']) is at most delta.
+    max(0, Pr[r | x] - e^epsilon Pr[r | x']) is at most delta. These are the probabilities that the mechanism states;
+    the reports that it draws are then compared with them (:func:`~privet.auditing.drawing.draw`).
+
+    Args:
+        mechanism: A mechanism with few enough reports to list, or several answers of one person, which are listed only.
+        claim: The claim (default: the mechanism's own guarantee).
+        pairs: Pairs of adjacent inputs (default: those that the mechanism names).
+        draws: The reports to draw for each input (default 20,000); 0 believes what the mechanism states.
     """
     claim = mechanism.guarantee() if claim is None else claim
     if mechanism.num_reports > MAX_REPORTS:
@@ -87,7 +117,7 @@ def audit(
         found = f"it has {mechanism.num_reports:,} reports and {len(chosen):,} pairs"
         raise InvalidParameter(f"An audit needs a {type(mechanism).__name__} {expected}; {found}. {_SMALLER}")
     if claim.epsilon > _MAX_CLAIM:
-        raise InvalidParameter("claim", "audit", f"an epsilon of at most {_MAX_CLAIM}", claim.epsilon)
+        raise InvalidParameter("claim", f"an epsilon of at most {_MAX_CLAIM}", claim.epsilon)
     factor = exp_enclosure(Fraction(claim.epsilon))[0]
     cache: dict[str, Distribution] = {}
     worst: tuple[Fraction | None, tuple[Any, Any], Any] = Fraction(0), (None, None), None  # None: unbounded
@@ -107,17 +137,19 @@ def audit(
         largest_delta = max(largest_delta, excess)
         holds = holds and excess <= Fraction(claim.delta)
     if count == 0:
-        raise InvalidParameter("pairs", "audit", "at least one pair of adjacent inputs", "none")
+        raise InvalidParameter("pairs", "at least one pair of adjacent inputs", "none")
+    drawn = draw(mechanism, draws=draws) if draws and isinstance(mechanism, Mechanism) else None
     return Enumeration(
         claim=claim.epsilon,
         claimed_delta=claim.delta,
-        holds=holds,
+        stated_holds=holds,
         epsilon=_log(worst[0]),
         delta=float(largest_delta),
         num_reports=num_reports,
         num_pairs=count,
         worst_pair=worst[1],
         worst_report=worst[2],
+        drawn=drawn,
     )
 
 
@@ -127,7 +159,7 @@ def _distribution(mechanism: Listed, value: Any, cache: dict[str, Distribution])
         distribution = mechanism.exact_distribution(value)
         lower, upper = (sum(bounds[i] for bounds in distribution.values()) for i in (0, 1))
         if not lower <= 1 <= upper:
-            raise ArithmeticError(f"The probabilities of {mechanism.name} must sum to 1. Got {float(upper)} instead.")
+            raise ArithmeticError(f"The probabilities of {mechanism.name} sum to {float(upper)}, not to 1.")
         cache[key] = distribution
     return cache[key]
 

@@ -84,7 +84,7 @@ class CanaryGraph:
         nodes = count * degree if around is None else around.shape[0]
         if count < 1 or degree < 0 or count * degree > nodes:
             expected = f"at least 1 and with {degree} listeners each among {nodes} nodes"
-            raise InvalidParameter("count", "CanaryGraph.planted", expected, count)
+            raise InvalidParameter("count", expected, count)
         listeners = np.arange(count * degree)
         canaries = nodes + np.arange(count)
         entries = sp.coo_array(
@@ -136,10 +136,10 @@ class ManyCanaries:
 
     def __post_init__(self) -> None:
         if self.process.canary_multiplier is None:
-            raise InvalidParameter("process", "ManyCanaries", "one that a canary game plays", self.process.name)
+            raise InvalidParameter("process", "one that a canary game plays", self.process.name)
         for name, least in (("canaries", 1), ("noise_multiplier", 1e-9)):
             if not getattr(self, name) >= least:
-                raise InvalidParameter(name, "ManyCanaries", f"at least {least}", getattr(self, name))
+                raise InvalidParameter(name, f"at least {least}", getattr(self, name))
 
     @property
     def multiplier(self) -> float:

@@ -133,4 +133,4 @@ def largest_refuted_epsilon(
 def _check(canaries: int, guesses: int, correct: int) -> None:
     if not 0 <= correct <= guesses <= canaries or guesses == 0:
         expected = "from 1 to the number of canaries, and at least the number of correct ones"
-        raise InvalidParameter("guesses", "an audit in one run", expected, guesses)
+        raise InvalidParameter("guesses", expected, guesses)

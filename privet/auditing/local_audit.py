@@ -1,4 +1,4 @@
-"""Audits of local systems: every question that a device answers, each enumerated exactly at its own budget."""
+"""Audits of local systems: every question that a device answers, each at its own budget, and the collection played."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from privet.auditing.claims import ClaimAudit, audit_claim
 from privet.auditing.parameters import check_known, mechanism_from
+from privet.auditing.playing import Played, play
 from privet.auditing.system_account import local_release
+from privet.data import Graph, Schema, social_graph, split_nodes
 from privet.errors import InvalidData, PrivetError
 from privet.mechanisms import Mechanism
 from privet.systems import LocalSystem
@@ -17,37 +21,46 @@ __all__ = ["LocalAudit", "audit_local"]
 
 _FEW_PEOPLE = {"dimension": 2, "classes": 4, "num_nodes": 6}
 _FEW_REPORTS = 1000
+_PLAYERS = 240
 _BUDGETS = ("epsilon_features", "epsilon_edges", "epsilon_labels")
 
 
 @dataclass(frozen=True)
 class LocalAudit:
-    """The exact audits of all questions of a system.
+    """The audits of all questions of a system, and of its collection.
 
     Attributes:
         system: The system's name.
         questions: For each question its name and the audit of its mechanism.
+        played: What the server received when the collection was played; None where a trusted aggregator sees raw data.
     """
 
     system: str
     questions: Mapping[str, ClaimAudit]
+    played: Played | None = None
 
     @property
     def broken(self) -> bool:
-        """True if the claim about any question is refuted."""
-        return any(each.broken for each in self.questions.values())
+        """True if the claim about any question is refuted, or the server received anything but reports."""
+        leaks = self.played is not None and not self.played.holds
+        return leaks or any(each.broken for each in self.questions.values())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return {"system": self.system, "questions": {name: each.to_dict() for name, each in self.questions.items()}}
+        return {
+            "system": self.system,
+            "questions": {name: each.to_dict() for name, each in self.questions.items()},
+            "collection": None if self.played is None else self.played.to_dict(),
+        }
 
 
 def audit_local(kind: type[LocalSystem], claim: str = "own", **parameters: Any) -> LocalAudit:
-    """List all reports of every question that a system puts to a device, in exact arithmetic.
+    """Audit the mechanism of every question that a system puts to a device, and play its collection.
 
     A device applies a public function to its private data and randomises the result. Whatever the function is, its
     result is one of the mechanism's inputs, so that an audit over all of these covers every scorer, every offer and
-    every published table. Mechanisms keep their budgets and are as small as listing needs.
+    every published table. Mechanisms keep their budgets and are as small as listing needs. That nothing but their
+    reports reaches the server is tried by playing the collection (:func:`~privet.auditing.playing.play`).
 
     Args:
         kind: The system's class.
@@ -59,7 +72,17 @@ def audit_local(kind: type[LocalSystem], claim: str = "own", **parameters: Any) 
     release = local_release(system, **_FEW_PEOPLE)
     if not release.questions:
         raise InvalidData(f"{kind.name} asks nobody for anything, so there is nothing to audit.")
-    return LocalAudit(kind.name, {each.name: audit_claim(_small(each.mechanism), claim) for each in release.questions})
+    small = {each.name: _small(each.mechanism) for each in release.questions}
+    audits = {mechanism: audit_claim(mechanism, claim) for mechanism in set(small.values())}
+    played = None if release.aggregated else play(system, _people(release.population.schema))
+    return LocalAudit(kind.name, {name: audits[mechanism] for name, mechanism in small.items()}, played)
+
+
+def _people(schema: Schema) -> Graph:
+    """Return some people whose collection is played."""
+    made = social_graph(_PLAYERS, classes=schema.classes, features=0, average_degree=6.0, seed=0)
+    made = made.replace(schema=schema, features=np.zeros((_PLAYERS, schema.dimension)))
+    return made.replace(split=split_nodes(made, 0.5, 0.25, seed=0))
 
 
 def _small(mechanism: Mechanism) -> Mechanism:

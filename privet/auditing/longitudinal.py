@@ -43,7 +43,7 @@ class Repeated:
 
     def __post_init__(self) -> None:
         if not self.mechanisms:
-            raise InvalidParameter("mechanisms", type(self).__name__, "at least one", "none")
+            raise InvalidParameter("mechanisms", "at least one", "none")
 
     @property
     def name(self) -> str:
@@ -111,7 +111,7 @@ class SameAnswer:
 
     def __post_init__(self) -> None:
         if self.requests < 1:
-            raise InvalidParameter("requests", "SameAnswer", "at least 1", self.requests)
+            raise InvalidParameter("requests", "at least 1", self.requests)
 
     @property
     def name(self) -> str:

@@ -86,7 +86,7 @@ def family_lower_bound(
 
 def _chosen_runs(with_target: Array, without: Array) -> int:
     if min(with_target.size, without.size) < 40:
-        raise InvalidParameter("runs", "epsilon_lower_bound", "at least 40 in each world", with_target.size)
+        raise InvalidParameter("runs", "at least 40 in each world", with_target.size)
     return with_target.size // 3
 
 

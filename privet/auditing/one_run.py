@@ -122,7 +122,7 @@ def audit_in_one_run(
         process: The sampling process (default: the paper's Facebook run).
         noise_multiplier: The noise's standard deviation over the clipping norm (default: that run's at epsilon 2).
         noise: "gaussian" (default), whose claim is the accountant's, or "sml", whose claim is the paper's.
-        delta: The delta of the claim (default N^-1.1).
+        delta: The delta of the claim (default: the paper's N^-1.1).
         runs: The training runs (default 1, and 60 with SML noise).
         canaries: The canaries in each run (default 100,000, and 4,000 with SML noise).
         confidence: The probability with which a lower bound holds (default 0.95).
@@ -132,7 +132,7 @@ def audit_in_one_run(
     usual_runs, usual_canaries = (60, 4_000) if noise == "sml" else (1, 100_000)
     runs = usual_runs if runs is None else runs
     if runs < 1:
-        raise InvalidParameter("runs", "audit_in_one_run", "at least 1", runs)
+        raise InvalidParameter("runs", "at least 1", runs)
     game = ManyCanaries(process, claim.noise_multiplier, noise, usual_canaries if canaries is None else canaries)
     graph, bits = CanaryGraph.planted(game.canaries, game.out_degree), SeededBits(seed)
     seen = Sightings.pooled([game.play(bits, graph) for _ in range(runs)])
@@ -171,7 +171,7 @@ def bounds_of(
     canaries, error = seen.coins.size, (1 - confidence) / len(rules)
     tallies = [tally for tally in (rule.tally(seen) for rule in rules) if tally[0] > 0]
     if not tallies:
-        raise InvalidParameter("canaries", "an audit in one run", "enough for some guesses", canaries)
+        raise InvalidParameter("canaries", "enough for some guesses", canaries)
     found = [(largest_refuted_epsilon(canaries, *tally, delta, error), *tally) for tally in tallies]
     steinke = [largest_refuted_epsilon(canaries, *tally, delta, error, by_curve=False) for tally in tallies]
     best, guesses, correct = max(found)

@@ -32,7 +32,7 @@ def system_kind(name: str, others: Collection[str] = ()) -> type[LocalSystem | C
     from privet.systems import SYSTEMS  # imports torch, which a mechanism does not need
 
     if name not in SYSTEMS:
-        raise InvalidParameter("name", "privet", "one of " + ", ".join([*others, *SYSTEMS]), name)
+        raise InvalidParameter("name", "one of " + ", ".join([*others, *SYSTEMS]), name)
     return SYSTEMS[name]
 
 

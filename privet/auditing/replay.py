@@ -86,9 +86,9 @@ def replay(system: CentralSystem, graph: Graph, node: int, seed: int = 0) -> Rep
     """
     split, labels = graph.split, graph.labels
     if split is None or labels is None or not split.train[node]:
-        raise InvalidParameter("node", "replay", "a training node of a graph with a split", node)
+        raise InvalidParameter("node", "a training node of a graph with a split", node)
     if not system.noise_multiplier:
-        raise InvalidParameter("noise_multiplier", "replay", "given and above 0", system.noise_multiplier)
+        raise InvalidParameter("noise_multiplier", "given and above 0", system.noise_multiplier)
     seeded = replace(system, seed=seed)
     others = np.arange(graph.num_nodes) != node
     absent = graph.replace(split=Split(split.train & others, split.validation, split.test))

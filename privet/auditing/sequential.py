@@ -68,7 +68,7 @@ def audit_sequentially(
         process: The sampling process (default: the paper's Facebook run).
         noise_multiplier: The noise's standard deviation over the clipping norm (default: that run's at epsilon 2).
         noise: "gaussian" (default), whose claim is the accountant's, or "sml", whose claim is the paper's.
-        delta: The delta of the claim (default N^-1.1).
+        delta: The delta of the claim (default: the paper's N^-1.1).
         runs: The most training runs to play (default 200).
         canaries: The canaries in each run (default 4,000).
         confidence: 1 less the probability with which a true claim may ever be refuted (default 0.95).
@@ -77,7 +77,7 @@ def audit_sequentially(
     claim = AuditedClaim.of(process, noise_multiplier, noise, delta)
     most = 200 if runs is None else runs
     if most < 1:
-        raise InvalidParameter("runs", "audit_sequentially", "at least 1", runs)
+        raise InvalidParameter("runs", "at least 1", runs)
     game = ManyCanaries(process, claim.noise_multiplier, noise, 4_000 if canaries is None else canaries)
     graph, bits = CanaryGraph.planted(game.canaries, game.out_degree), SeededBits(seed)
     betting = Betting(game.canaries, claim.claim, claim.delta, 1 - confidence)

@@ -11,7 +11,7 @@ from privet.auditing.parameters import check_known
 from privet.data import Schema
 from privet.data.population import Population
 from privet.errors import InvalidParameter, PrivetError
-from privet.privacy.accounting.delta import default_delta
+from privet.privacy.delta import Delta, chosen_delta
 from privet.release import LocalRelease
 from privet.release.central import CentralRelease
 from privet.systems import CentralSystem, LocalSystem
@@ -33,7 +33,7 @@ def account_central(
     *,
     noise_multiplier: float | None = None,
     target_epsilon: float | None = None,
-    delta: float | None = None,
+    delta: Delta | None = None,
     **parameters: Any,
 ) -> CentralAccount:
     """Return the account of a central system's training.
@@ -42,7 +42,7 @@ def account_central(
         kind: The system's class.
         noise_multiplier: The noise's standard deviation over the clipping norm; this or ``target_epsilon``.
         target_epsilon: The epsilon that Gaussian noise is calibrated for.
-        delta: The probability that the bound may fail with (default N^-1.1).
+        delta: The probability that the bound may fail with (default 1 / (10 N); "paper" is N^-1.1).
         **parameters: ``noise`` (default "gaussian") and the parameters of the system's sampling process, by name:
             ``rate``, ``steps``, ``num_nodes`` and its own.
     """
@@ -50,7 +50,7 @@ def account_central(
     check_known(kind.name, parameters, ["noise_multiplier", "target_epsilon", "delta", "noise", *sorted(own)])
     for name in ("rate", "steps", "num_nodes"):
         if name not in parameters:
-            raise InvalidParameter(name, kind.name, "given", "nothing")
+            raise InvalidParameter(name, "given", "nothing")
     if (noise_multiplier is None) == (target_epsilon is None):
         count = "one of" if target_epsilon is None else "only one of"
         raise InvalidParameter(f"{kind.name} needs {count} 'noise_multiplier' and 'target_epsilon'.")
@@ -58,14 +58,14 @@ def account_central(
     noise = parameters.get("noise", "gaussian")
     if target_epsilon is not None:
         if noise != "gaussian":
-            raise InvalidParameter("noise", kind.name, "gaussian, the only noise that is calibrated", noise)
+            raise InvalidParameter("noise", "gaussian, the only noise that is calibrated", noise)
         release = CentralRelease.calibrated(process, target_epsilon, delta)
     else:
-        delta = default_delta(process.num_nodes, kind.name) if delta is None else delta
-        release = CentralRelease(process=process, noise_multiplier=noise_multiplier or 0.0, delta=delta, noise=noise)
+        chosen = chosen_delta(delta, process.num_nodes)
+        release = CentralRelease(process=process, noise_multiplier=noise_multiplier or 0.0, delta=chosen, noise=noise)
     guarantee = release.guarantee()
     if guarantee is None:
-        raise InvalidParameter("noise_multiplier", kind.name, "above 0: without noise nothing is promised", 0)
+        raise InvalidParameter("noise_multiplier", "above 0: without noise nothing is promised", 0)
     return CentralAccount(
         kind.name,
         guarantee,
@@ -90,7 +90,7 @@ def account_local(kind: type[LocalSystem], parameters: Mapping[str, Any]) -> Loc
     check_known(kind.name, budgets, [*(field.name for field in fields(kind)), *_PUBLIC])
     system = kind(**budgets)
     release = local_release(system, **public)
-    return LocalAccount(kind.name, release.guarantee(), system.lines(release.population))
+    return LocalAccount(kind.name, release.guarantee(), release.lines())
 
 
 def local_release(system: LocalSystem, **public: Any) -> LocalRelease:

@@ -61,10 +61,10 @@ def audit_system(
     if issubclass(kind, LocalSystem):
         return audit_local(kind, claim, **parameters)
     if kind.name not in auditable_systems():
-        raise InvalidParameter("name", "audit_system", f"one of {', '.join(auditable_systems())}", kind.name)
+        raise InvalidParameter("name", f"one of {', '.join(auditable_systems())}", kind.name)
     if claim != "own":
         expected = "own: canaries test the accountant's claim, or the paper's where 'noise' is sml"
-        raise InvalidParameter("claim", kind.name, expected, claim)
+        raise InvalidParameter("claim", expected, claim)
     if parameters.get("one_run") and parameters.get("sequential"):
         raise InvalidParameter("'one_run' and 'sequential' are two different audits; choose one of them.")
     own = [field.name for field in fields(kind.process_kind)]
@@ -77,9 +77,7 @@ def audit_system(
     if parameters.get("one_run"):
         return SystemAudit(kind.name, audit_in_one_run(process, **game, **many))
     if many:
-        raise InvalidParameter(
-            "canaries", "audit_system", "given with 'one_run' or 'sequential' only", many["canaries"]
-        )
+        raise InvalidParameter("canaries", "given with 'one_run' or 'sequential' only", many["canaries"])
     return SystemAudit(kind.name, audit_process(process, **game))
 
 

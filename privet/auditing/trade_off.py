@@ -43,7 +43,7 @@ class TradeOff:
     def approximate(cls, epsilon: float, delta: float) -> Self:
         """Return the claim of (epsilon, delta)-privacy alone."""
         if not (0 <= epsilon < math.inf and 0 <= delta <= 1):
-            raise InvalidParameter("epsilon", "TradeOff", "finite and at least 0, with a delta from 0 to 1", epsilon)
+            raise InvalidParameter("epsilon", "finite and at least 0, with a delta from 0 to 1", epsilon)
         return cls(np.array([epsilon]), np.array([delta]))
 
     @classmethod
@@ -54,7 +54,7 @@ class TradeOff:
         0.159
         """
         if not 0 < mu < math.inf:
-            raise InvalidParameter("mu", "TradeOff.gaussian", "a finite number above 0", mu)
+            raise InvalidParameter("mu", "a finite number above 0", mu)
         epsilons = np.linspace(0.0, mu * (mu / 2 + 7.0), _POINTS)
         lower = np.exp(epsilons + log_ndtr(-epsilons / mu - mu / 2))
         return cls(epsilons, np.maximum(0.0, ndtr(mu / 2 - epsilons / mu) - lower))

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import typer
 
 from privet.cli.app import app
-from privet.cli.wording import in_options
+from privet.cli.wording import calls_as_options, in_options
 from privet.errors import InvalidParameter, PrivetError
 from privet.extras import extra_of, needs
 
@@ -38,7 +38,7 @@ def main() -> None:
     except InvalidParameter as error:
         _stop(in_options(error, app, sys.argv[1:]), 2)
     except PrivetError as error:
-        _stop(str(error), 2)
+        _stop(calls_as_options(str(error), app, sys.argv[1:]), 2)
     except _UsageFault as error:
         _stop(" ".join(error.format_message().split()), 2)
     except (KeyboardInterrupt, typer.Abort):

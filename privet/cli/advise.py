@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from privet.cli.app import AsJson, BadOption, Data, app, examples
-from privet.cli.options import Out
+from privet.cli.options import Fresh, Out
 
 if TYPE_CHECKING:
     from privet.advice.topology import Topology
@@ -63,6 +63,7 @@ def advise(
     limit: Annotated[int, typer.Option(min=60, help="Simulate a region of at most so many people.")] = 1000,
     worth: Annotated[float, typer.Option(min=0, help="Points of accuracy below which a gain counts as none.")] = 1.0,
     data: Data = None,
+    fresh: Fresh = False,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
@@ -74,6 +75,7 @@ def advise(
     from privet.advice.advise import figures_needed
     from privet.advice.plan import StudyPlan
     from privet.cli.files import check_writable
+    from privet.cli.options import figure_store
     from privet.cli.render.advice import print_advice
     from privet.cli.render.progress import figure_progress
 
@@ -82,7 +84,7 @@ def advise(
     declared = declared_schema(topology, schema, classes, features, categories)
     plan = StudyPlan(topology, declared, budget, protect, seeds, limit, worth)
     with figure_progress(figures_needed(plan)) as advance:
-        found = simulate(plan, lambda: advance("simulating"))
+        found = simulate(plan, lambda: advance("simulating"), store=figure_store(None, fresh))
     if out is not None:
         found.save(out)
     typer.echo(json.dumps(found.to_dict())) if as_json else print_advice(found)

@@ -8,7 +8,17 @@ from typing import Annotated, Any
 import typer
 
 from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
-from privet.cli.options import SETTINGS, Dataset, GroupColumns, KeptFigures, OtherSettings, Out, Plot, SplitShares
+from privet.cli.options import (
+    SETTINGS,
+    Dataset,
+    Fresh,
+    GroupColumns,
+    KeptFigures,
+    OtherSettings,
+    Out,
+    Plot,
+    SplitShares,
+)
 
 
 @app.command(
@@ -56,6 +66,7 @@ def attack(
     seeds: Seeds = 5,
     split: SplitShares = None,
     store: KeptFigures = None,
+    fresh: Fresh = False,
     plot: Plot = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -63,12 +74,11 @@ def attack(
     """Measure the damage that shares of liars do to a local system, beside random reports of the same people."""
     from privet.auditing.attacks import GOALS, KINDS
     from privet.cli.files import check_writable
-    from privet.cli.options import load_dataset, names_of, numbers_of, settings_of, split_shares
+    from privet.cli.options import figure_store, load_dataset, names_of, numbers_of, settings_of, split_shares
     from privet.cli.render.attack import print_damage
     from privet.cli.render.progress import figure_progress
     from privet.evaluation.attacks import Attack, fits_needed
     from privet.evaluation.attacks import attack as measure
-    from privet.evaluation.cache import Store
     from privet.evaluation.choosing import system_for
     from privet.reporting.damage import damage_figure
     from privet.systems import SYSTEMS, LocalSystem
@@ -97,7 +107,7 @@ def attack(
             random=random,
             split=split_shares(split),
             dataset=dataset,
-            store=None if store is None else Store(store),
+            store=figure_store(store, fresh),
             progress=advance,
         )
     if out is not None:

@@ -46,8 +46,9 @@ def audit(
 ) -> None:
     """Try to break a guarantee. Exit code 1 if it is broken.
 
-    A mechanism's reports are all listed, in exact arithmetic, and so are those of every question of a local system. A
-    central system is attacked with canaries: one in many runs, many in one run, or until it is sure.
+    A mechanism's reports are all listed, in exact arithmetic, and its program draws some. The same is done for every
+    question of a local system, and its collection is played. A central system is attacked with canaries: one in many
+    runs, many in one run, or until it is sure.
     """
     from privet.auditing.claims import audit_claim
     from privet.auditing.parameters import mechanism_from, system_kind

@@ -37,7 +37,7 @@ def show_ledger(
 
     place = ledger or default_path()
     if ledger is not None and limit is None and not place.is_file():
-        raise InvalidParameter("--ledger", "privet ledger", "an existing file", str(place))
+        raise InvalidParameter("--ledger", "an existing file", str(place))
     owned = Ledger(place)
     if limit is not None:
         owned.limit = limit

@@ -14,22 +14,24 @@ from privet.cli.app import BadOption
 
 if TYPE_CHECKING:
     from privet.data import Graph
+    from privet.evaluation.cache import Store
+    from privet.graph.distributed.cluster import Cluster
 
 __all__ = [
-    "RESULTS",
     "SETTINGS",
-    "Cluster",
+    "ClusterName",
     "Controls",
     "Dataset",
-    "Figures",
+    "Fresh",
     "GroupColumns",
+    "InsecureCluster",
     "KeptFigures",
     "OtherSettings",
     "Out",
     "Plot",
     "SplitShares",
     "Workers",
-    "check_cluster",
+    "chosen_cluster",
     "field_name",
     "load_dataset",
     "names_of",
@@ -58,13 +60,15 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
         "--public-features",
     ),
     "defence": (str, "Defences against liars, comma separated: screen, trim, agree, bound (default: none)."),
-    "delta": (float, "The delta of a trained model (central systems; default N^-1.1)."),
+    "delta": (float, "The delta of a trained model (central systems; default 1 / (10 N); N^-1.1: --set delta=paper)."),
     "backbone": (str, "gcn, sage, gin or gat (default: the system's)."),
     "hops": (int, "Propagation steps (default: the system's)."),
 }
 """Settings of systems that have an option of their own; the others are given with ``--set``."""
 
-Dataset = Annotated[str, typer.Option(help="A known name, an npz file, or a directory with edges, nodes and schema.")]
+Dataset = Annotated[
+    str, typer.Option(help="A known name, an npz file, a directory with edges, nodes and schema, or pyg:Cora.")
+]
 GroupColumns = Annotated[
     int | None,
     typer.Option(min=1, help="OR so many binary columns into one (default: the dataset's preset).", show_default=False),
@@ -84,12 +88,19 @@ SplitShares = Annotated[
         show_default=False,
     ),
 ]
-Cluster = Annotated[
+ClusterName = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS|local[:WORKERS[:MEMORY]]",
-        help="Compute on a Dask cluster (default: in this process).",
+        help="Compute on a Dask cluster; ADDRESS is tls://... (default: in this process).",
         show_default=False,
+    ),
+]
+InsecureCluster = Annotated[
+    bool,
+    typer.Option(
+        "--insecure-cluster",
+        help="Use a scheduler that asks for no key, as tcp://...; who reaches it runs code as you (default: refuse).",
     ),
 ]
 Workers = Annotated[
@@ -100,10 +111,15 @@ Workers = Annotated[
         show_default=False,
     ),
 ]
-_STORE = "Directory of finished figures, to go on after a stop"
-Figures = Annotated[Path, typer.Option(help=f"{_STORE}.")]
-RESULTS = Path("results")
-KeptFigures = Annotated[Path | None, typer.Option(help=f"{_STORE} (default: none).", show_default=False)]
+KeptFigures = Annotated[
+    Path | None,
+    typer.Option(
+        help="Directory of finished figures, which are not measured again (default: PRIVET_CACHE, or privet's "
+        "directory among the user's caches).",
+        show_default=False,
+    ),
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Measure again what was measured before (default: do not).")]
 Controls = Annotated[bool, typer.Option(help="Measure the controls beside the system.")]
 Plot = Annotated[
     Path | None, typer.Option(help="Draw it here: a .svg, .pdf or .png file (default: no drawing).", show_default=False)
@@ -113,18 +129,34 @@ Out = Annotated[
 ]
 
 
-def check_cluster(kind: type[Any], cluster: str | None) -> None:
-    """Refuse ``--cluster`` for a system that cannot use it, and an address that cannot be read, before any work."""
+def figure_store(folder: Path | None, fresh: bool) -> Store | None:
+    """Return the store of finished figures that ``--store`` and ``--fresh`` ask for; None for the usual one."""
+    from privet.evaluation.cache import Store, usual_store
+
+    if folder is not None:
+        return Store(folder, fresh=fresh)
+    return usual_store(fresh=True) if fresh else None
+
+
+def chosen_cluster(cluster: str | None, insecure: bool, kind: type[Any] | None = None) -> Cluster | None:
+    """Read ``--cluster`` before any work.
+
+    Args:
+        cluster: The option.
+        insecure: The option ``--insecure-cluster``.
+        kind: The system that is to use it; one that cannot is refused.
+    """
     if cluster is None:
-        return
+        return None
     from privet.graph.distributed.cluster import parse_cluster
     from privet.systems import SYSTEMS
 
-    parse_cluster(cluster)
-    if not getattr(kind, "on_cluster", False):
+    chosen = parse_cluster(cluster, insecure=insecure)
+    if kind is not None and not getattr(kind, "on_cluster", False):
         *able, last = sorted(each.name for each in SYSTEMS.values() if getattr(each, "on_cluster", False))
         names = f"{', '.join(able)} and {last}"
         raise BadOption(f"{kind.name} needs the whole graph in one process; {names} can use --cluster.")
+    return chosen
 
 
 def field_name(kind: type[Any], option: str) -> str:
@@ -246,4 +278,19 @@ def load_dataset(dataset: str, root: Path | None, system: str, group: int | None
     graph = load(dataset, root)
     if graph.features is None or graph.labels is None:
         raise InvalidData(f"dataset {Path(dataset).name}", "with features and labels", "one without")
+    if graph.schema is None:
+        raise InvalidData(_undeclared(dataset, root, graph))
     return prepared(graph, system, dataset) if group is None else group_columns(graph, group)
+
+
+def _undeclared(dataset: str, root: Path | None, graph: Graph) -> str:
+    """Say how to declare the ranges of a dataset of PyTorch Geometric, in a line to copy."""
+    from privet.data.declaring import declaration
+    from privet.data.graph import PUBLIC
+
+    name, (line, remark) = dataset.removeprefix("pyg:"), declaration(graph.features, graph.labels)
+    code = f"from privet.data import Schema, load_pyg, save; save(load_pyg('{name}', '{root or '.'}', schema={line}), "
+    return (
+        f"PyTorch Geometric declares no ranges for {name}. Write a file that does, and use it as --dataset: "
+        f"python -c \"{code}'{name}.npz')\". {remark} {PUBLIC}"
+    )

@@ -28,7 +28,10 @@ Set = Annotated[
 MECHANISM_OPTIONS: dict[str, tuple[Any, str]] = {
     "epsilon": (float, "Privacy budget of a report (default 1)."),
     "epsilon_per_feature": (float, "Budget of each sampled feature (default 1)."),
-    "delta": (float, "The delta of the guarantee (default: the mechanism's; a central system's is N^-1.1)."),
+    "delta": (
+        float,
+        "The delta of the guarantee (default: the mechanism's, or 1 / (10 N); N^-1.1 is --set delta=paper).",
+    ),
     "dimension": (int, "Number of features (default: 1 or 2)."),
     "low": (float, "Declared smallest value of a feature (default -1)."),
     "high": (float, "Declared largest value of a feature (default 1)."),

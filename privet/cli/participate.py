@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from privet.collection.device.client import Collector
     from privet.collection.device.participant import Participant, PrivateAnswers
     from privet.collection.device.preparation import Prepared
-    from privet.collection.directory import Directory
-    from privet.collection.study import Study
+    from privet.collection.study.directory import Directory
+    from privet.collection.study.manifest import Study
 
 
 @app.command(
@@ -78,8 +78,8 @@ def participate(
     from privet.collection.device.ledger import Ledger, default_path
     from privet.collection.device.participant import Participant, Refusal
     from privet.collection.device.preparation import prepare
-    from privet.collection.directory import Directory
-    from privet.collection.tokens import node_of
+    from privet.collection.study.directory import Directory
+    from privet.collection.study.tokens import node_of
 
     out = Console(highlight=False)
     link = (sys.stdin.readline() if url == "-" else url).strip()
@@ -104,6 +104,9 @@ def participate(
         _ask(out, device, prepared, private, listed, clip=clip, yes=yes, show=show)
     else:
         out.print("A report for this study was made before; the same one is sent again.")
+    refused = collector.why_refused(study_id, token)
+    if refused is not None:
+        _stop(device, study, node, refused)
     reply = device.answer(study, node, private, directory=listed, prepared=prepared)
     outcome = device.deliver(reply, collector, token)
     # Shown when it is sent: whoever saw it before could stop by the result, and epsilon would not hold any more.
@@ -178,9 +181,9 @@ def addressed(url: str, study_id: str | None, *, insecure: bool = False) -> tupl
     fragment = {name: values[-1] for name, values in parse_qs(url.partition("#")[2]).items()}
     token, study_id = fragment.get("token", "").strip(), (study_id or fragment.get("study", "")).strip()
     if not token:
-        raise InvalidParameter("link", "privet", "one with a token (https://HOST/#study=ID&token=TOKEN)", "none")
+        raise InvalidParameter("link", "one with a token (https://HOST/#study=ID&token=TOKEN)", "none")
     if not study_id:
-        raise InvalidParameter("--study", "privet", "given, or part of the link", "none")
+        raise InvalidParameter("--study", "given, or part of the link", "none")
     return Collector(url, insecure=insecure), token, study_id
 
 

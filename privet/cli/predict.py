@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from privet.cli.app import BadOption, app, examples
-from privet.cli.options import Cluster
+from privet.cli.options import ClusterName, InsecureCluster
 
 
 @app.command(
@@ -32,21 +32,22 @@ def predict(
             show_default=False,
         ),
     ] = None,
-    cluster: Cluster = None,
+    cluster: ClusterName = None,
+    insecure_cluster: InsecureCluster = False,
 ) -> None:
     """Print the class of each node and how probable each class is.
 
     With --cluster the workers write one Parquet file after another, none of which holds more than 262,144 nodes.
     """
     if cluster is not None:
-        _on_cluster(model, nodes, out, cluster)
+        _on_cluster(model, nodes, out, cluster, insecure_cluster)
         return
     import sys
 
     import numpy as np
     from pyarrow import csv
 
-    from privet.collection.models import TrainedModel
+    from privet.collection.operator.models import TrainedModel
     from privet.errors import InvalidParameter
     from privet.systems import Fitted
 
@@ -54,7 +55,7 @@ def predict(
     if nodes is not None:
         words = [word.strip() for word in nodes.split(",")]
         if not all(word.isdecimal() for word in words):
-            raise InvalidParameter("--nodes", "privet predict", "node numbers, such as 1,2,3", nodes)
+            raise InvalidParameter("--nodes", "node numbers, such as 1,2,3", nodes)
         chosen = np.array([min(int(word), 1 << 62) for word in words], dtype=np.int64)
     names = None
     if (model / "study.json").is_file():
@@ -68,16 +69,16 @@ def predict(
     fitted.write_predictions(out, chosen, names)
 
 
-def _on_cluster(model: Path, nodes: str | None, out: Path | None, cluster: str) -> None:
+def _on_cluster(model: Path, nodes: str | None, out: Path | None, cluster: str, insecure: bool) -> None:
     from privet.cli.render.progress import phase_progress
-    from privet.collection.study import Study
-    from privet.graph.distributed.cluster import connect
+    from privet.collection.study.manifest import Study
+    from privet.graph.distributed.cluster import connect, parse_cluster
     from privet.systems.inference import write_partitioned_predictions
 
     if out is None or out.suffix or nodes is not None:
         raise BadOption("With --cluster predict writes everybody's classes: name a new directory with --out.")
     manifest = model / "study.json"
     names = Study.from_bytes(manifest.read_bytes()).class_names if manifest.is_file() else None
-    with connect(cluster) as client, phase_progress() as progress:
+    with connect(parse_cluster(cluster, insecure=insecure)) as client, phase_progress() as progress:
         files = write_partitioned_predictions(model, out, names=names, client=client, progress=progress)
     typer.echo(f"Wrote {files:,} {'file' if files == 1 else 'files'} to {out}.")

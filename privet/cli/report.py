@@ -10,7 +10,12 @@ import typer
 from privet.cli.app import app, examples
 
 
-@app.command(epilog=examples("privet report lpgnn.json sweep.json --out report.html --figures figures"))
+@app.command(
+    epilog=examples(
+        "privet report lpgnn.json sweep.json --out report.html --figures figures",
+        "privet report lpgnn.json solitude.json --latex table.tex",
+    )
+)
 def report(
     results: Annotated[
         list[Path], typer.Argument(metavar="RESULT...", help="Files of privet run --out or privet sweep --out.")
@@ -20,10 +25,25 @@ def report(
         Path | None,
         typer.Option(help="Also write each figure as SVG and PDF to this directory (default: no).", show_default=False),
     ] = None,
+    latex: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write a LaTeX table to this file: mean and deviation, booktabs (default: no).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Make one self-contained HTML page of results: guarantee in words, ledger, controls, verdict, classes, figures."""
+    from privet.cli.files import check_writable
+    from privet.reporting.latex import latex_table, write_latex
     from privet.reporting.report import read_results, write_report
 
+    check_writable(out, latex)
     found = read_results(results)
+    if latex is not None:
+        latex_table(found)  # what no table can show is refused before anything is written
     write_report(found, out, figures)
-    typer.echo(f"Wrote {len(found)} {'result' if len(found) == 1 else 'results'} to {out}.")
+    if latex is not None:
+        write_latex(found, latex)
+    table = "" if latex is None else f", and a table to {latex}"
+    typer.echo(f"Wrote {len(found)} {'result' if len(found) == 1 else 'results'} to {out}{table}.")

@@ -11,10 +11,12 @@ import typer
 from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
 from privet.cli.options import (
     SETTINGS,
-    Cluster,
+    ClusterName,
     Controls,
     Dataset,
+    Fresh,
     GroupColumns,
+    InsecureCluster,
     KeptFigures,
     OtherSettings,
     Out,
@@ -46,6 +48,7 @@ def run(
     workers: Workers = None,
     tune: Annotated[int, typer.Option(min=0, help="Trials of a search by validation labels first; 0 for none.")] = 0,
     store: KeptFigures = None,
+    fresh: Fresh = False,
     plot: Plot = None,
     predictions: Annotated[
         Path | None,
@@ -53,7 +56,8 @@ def run(
             help="Write the first seed's predictions to this .csv or .parquet file (default: no).", show_default=False
         ),
     ] = None,
-    cluster: Cluster = None,
+    cluster: ClusterName = None,
+    insecure_cluster: InsecureCluster = False,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
@@ -65,10 +69,9 @@ def run(
     from rich.console import Console
 
     from privet.cli.files import check_writable
-    from privet.cli.options import check_cluster, load_dataset, settings_of, split_shares
+    from privet.cli.options import chosen_cluster, figure_store, load_dataset, settings_of, split_shares
     from privet.cli.render.progress import figure_progress
     from privet.cli.render.result import print_result
-    from privet.evaluation.cache import Store
     from privet.evaluation.choosing import system_for
     from privet.evaluation.evaluate import evaluate, figures_needed
     from privet.evaluation.scoring import with_split
@@ -86,7 +89,7 @@ def run(
     chosen = settings_of(kind, options, other)
     if "target_epsilon" in kind.__dataclass_fields__ and not {"target_epsilon", "noise_multiplier"} & chosen.keys():
         raise BadOption(f"{kind.name} needs --epsilon, the trained model's true epsilon (or --set noise_multiplier=4).")
-    check_cluster(kind, cluster)
+    hosts = chosen_cluster(cluster, insecure_cluster, kind)
     if cluster is not None and workers is not None:
         raise BadOption("The workers of a cluster are counted in --cluster, such as local:2; leave --workers.")
     built = system_for(system, dataset, chosen if cluster is None else kind.cluster_settings(chosen))
@@ -102,7 +105,7 @@ def run(
         best = max(trial["validation"] for trial in trials)
         messages.print(f"Chose {told} with validation accuracy {100 * best:.1f}.")
     needed = figures_needed(built, seeds, controls)
-    with hosting(cluster) as place, figure_progress(needed) as advance:
+    with hosting(hosts) as place, figure_progress(needed) as advance:
         graph = place(graph)
         result = evaluate(
             built,
@@ -111,7 +114,7 @@ def run(
             controls=controls,
             split=split_shares(split),
             dataset=dataset,
-            store=None if store is None else Store(store),
+            store=figure_store(store, fresh),
             workers=1 if cluster is not None else workers or usual_workers(graph, needed),
             progress=advance,
         )

@@ -62,9 +62,9 @@ def _statement(source: Path, markdown: bool) -> str:
 
 def _assessment(source: Path) -> str:
     """Return the assessment of a study: of its directory with all rounds, or of a manifest."""
-    from privet.collection.chain import Chain
     from privet.collection.operator.dpia import impact_assessment
-    from privet.collection.study import Study
+    from privet.collection.study.chain import Chain
+    from privet.collection.study.manifest import Study
 
     if not source.is_dir():
         try:

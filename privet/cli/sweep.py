@@ -9,12 +9,12 @@ import typer
 
 from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
 from privet.cli.options import (
-    RESULTS,
     SETTINGS,
     Controls,
     Dataset,
-    Figures,
+    Fresh,
     GroupColumns,
+    KeptFigures,
     OtherSettings,
     Out,
     Plot,
@@ -54,17 +54,17 @@ def sweep(
     split: SplitShares = None,
     controls: Controls = True,
     workers: Workers = None,
-    store: Figures = RESULTS,
+    store: KeptFigures = None,
+    fresh: Fresh = False,
     plot: Plot = None,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure accuracy against a privacy budget, with 95 % confidence intervals and the controls."""
     from privet.cli.files import check_writable
-    from privet.cli.options import load_dataset, numbers_of, settings_of, split_shares
+    from privet.cli.options import figure_store, load_dataset, numbers_of, settings_of, split_shares
     from privet.cli.render.progress import figure_progress
     from privet.cli.render.sweep import print_sweep
-    from privet.evaluation.cache import Store
     from privet.evaluation.choosing import system_for
     from privet.evaluation.evaluate import figures_needed
     from privet.evaluation.sweep import sweep as measure
@@ -94,7 +94,7 @@ def sweep(
             controls=controls,
             split=split_shares(split),
             dataset=dataset,
-            store=Store(store),
+            store=figure_store(store, fresh),
             workers=workers or usual_workers(graph, needed),
             progress=advance,
         )

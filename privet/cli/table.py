@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from privet.cli.app import AsJson, BadOption, Data, Seeds, app, examples
-from privet.cli.options import RESULTS, Controls, Figures, Out, Plot
+from privet.cli.options import Controls, Fresh, KeptFigures, Out, Plot
 
 if TYPE_CHECKING:
     from privet.evaluation.cache import Store
@@ -45,7 +42,8 @@ def table(
             "--quick", help="Only see that it runs: made-up graphs, one seed; no measurement (default: measure)."
         ),
     ] = False,
-    store: Figures = RESULTS,
+    store: KeptFigures = None,
+    fresh: Fresh = False,
     plot: Plot = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -56,13 +54,15 @@ def table(
     """
     if name == "list":
         print_tables()
-    elif name == "all":
+        return
+    figures = _store(store, fresh, quick)
+    if name == "all":
         refuse_for_all(only=only, condition=condition, plot=plot)
-        if not all_tables(data, seeds, store, controls=controls, quick=quick, out=out, as_json=as_json):
+        if not all_tables(data, seeds, figures, controls=controls, quick=quick, out=out, as_json=as_json):
             raise typer.Exit(1)
     else:
         one_table(
-            name, data, seeds, only, condition, store, controls=controls, quick=quick, plot=plot, out=out,
+            name, data, seeds, only, condition, figures, controls=controls, quick=quick, plot=plot, out=out,
             as_json=as_json,
         )  # fmt: skip
 
@@ -73,7 +73,7 @@ def one_table(
     seeds: int,
     only: str | None,
     condition: str | None,
-    store: Path,
+    store: Store,
     *,
     controls: bool,
     quick: bool,
@@ -91,8 +91,7 @@ def one_table(
     if name not in TABLES and not as_json:
         print_tables()
     chosen = published_table(name).only(only.split(",") if only else (), condition)
-    with _store(store, quick) as figures:
-        result = _measured(chosen, root, seeds, figures, controls=controls, quick=quick)
+    result = _measured(chosen, root, seeds, store, controls=controls, quick=quick)
     if out is not None:
         result.save(out)
     if plot is not None:
@@ -101,7 +100,7 @@ def one_table(
 
 
 def all_tables(
-    root: Path | None, seeds: int, store: Path, *, controls: bool, quick: bool, out: Path | None, as_json: bool
+    root: Path | None, seeds: int, store: Store, *, controls: bool, quick: bool, out: Path | None, as_json: bool
 ) -> bool:
     """Measure every table in turn; one that fails does not stop the others. Return whether all went well."""
     from rich.console import Console
@@ -113,17 +112,16 @@ def all_tables(
 
     check_writable(out)
     messages, results, failures = Console(stderr=True), [], {}
-    with _store(store, quick) as figures:
-        for each in TABLES.values():
-            try:
-                result = _measured(each, root, seeds, figures, controls=controls, quick=quick)
-            except Exception as error:  # whatever it is, the other tables are worth having
-                failures[each.name] = f"{type(error).__name__}: {error}"
-                messages.print(f"{each.name} failed: {failures[each.name]}", markup=False)
-                continue
-            results.append(result)
-            if not as_json:
-                print_table(result)
+    for each in TABLES.values():
+        try:
+            result = _measured(each, root, seeds, store, controls=controls, quick=quick)
+        except Exception as error:  # whatever it is, the other tables are worth having
+            failures[each.name] = f"{type(error).__name__}: {error}"
+            messages.print(f"{each.name} failed: {failures[each.name]}", markup=False)
+            continue
+        results.append(result)
+        if not as_json:
+            print_table(result)
     document: dict[str, Any] = {"tables": [result.to_dict() for result in results], "failures": failures}
     if out is not None:
         with atomic_file(out) as file:
@@ -159,13 +157,9 @@ def _measured(
         return run_table(chosen, root, seeds, store, controls=controls, quick=quick, progress=advance)
 
 
-@contextmanager
-def _store(folder: Path, quick: bool) -> Iterator[Store]:
-    """The directory of finished figures; what a quick run finds is thrown away, lest it be taken for a measurement."""
-    from privet.evaluation.cache import Store
+def _store(folder: Path | None, fresh: bool, quick: bool) -> Store:
+    """The finished figures; what a quick run finds is not kept, lest it be taken for a measurement."""
+    from privet.cli.options import figure_store
+    from privet.evaluation.cache import Store, usual_store
 
-    if not quick:
-        yield Store(folder)
-        return
-    with tempfile.TemporaryDirectory() as temporary:
-        yield Store(temporary)
+    return Store(None) if quick else figure_store(folder, fresh) or usual_store()

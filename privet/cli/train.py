@@ -8,19 +8,20 @@ from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from privet.cli.app import AsJson, BadOption, app, examples
-from privet.cli.options import Cluster
+from privet.cli.options import ClusterName, InsecureCluster
 from privet.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from privet.collection.facts import Facts
-    from privet.collection.models import TrainedModel
-    from privet.collection.study import Study
+    from privet.collection.operator.facts import Facts
+    from privet.collection.operator.models import TrainedModel
+    from privet.collection.study.manifest import Study
     from privet.data import Graph
+    from privet.graph.distributed.cluster import Cluster
     from privet.release import Answers
     from privet.systems import LocalSystem
 
@@ -66,31 +67,41 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the system (default: its own); repeatable."),
     ] = None,
-    cluster: Cluster = None,
+    cluster: ClusterName = None,
+    insecure_cluster: InsecureCluster = False,
+    predict_erased: Annotated[
+        bool,
+        typer.Option(
+            "--predict-erased", help="Predict people whose reports were erased, too (default: leave them out)."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Train a model on the reports of a study; budgets are the manifest's."""
     import sys
 
     from privet.cli.files import check_writable
-    from privet.cli.options import check_cluster, parse_settings
+    from privet.cli.options import chosen_cluster, parse_settings
     from privet.collection.operator.public_data import read_labels
-    from privet.collection.training import systems_for, train_model
+    from privet.collection.operator.training import systems_for, train_model
     from privet.systems import SYSTEMS, LocalSystem, UnsuitableRelease
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InvalidParameter("--out", "privet train", "a new or an empty directory", str(out))
+        raise InvalidParameter("--out", "a new or an empty directory", str(out))
     check_writable(out.parent / (out.name + ".json"))
-    if _is_study(study) and (model := _planned(study, system, study_id, graph, labels, other, cluster)) is not None:
-        _finish(model, study, out, as_json)
-        return
     kind = SYSTEMS.find(system)
+    hosts = chosen_cluster(cluster, insecure_cluster, kind)
+    if _is_study(study):
+        model = _planned(study, system, study_id, graph, labels, other, hosts, predict_erased)
+        if model is not None:
+            _finish(model, study, out, as_json)
+            return
     in_parts = _read_in_parts(study, graph, kind)
     answers: Answers | None
-    manifest, answers, erasures = _manifest(study) if in_parts else _reports(study)
+    manifest, answers, erasures, erased = _manifest(study) if in_parts else _reports(study)
     _check_id(study_id, manifest)
     if not issubclass(kind, LocalSystem):
-        raise InvalidParameter("--system", "privet train", "a system of the local model", system)
+        raise InvalidParameter("--system", "a system of the local model", system)
     if not kind.learns_from(manifest.release):
         asked = ", ".join(f"{each.name} ({each.mechanism.name})" for each in manifest.release.questions)
         fitting = ", ".join(systems_for(manifest)) or "no system"
@@ -98,12 +109,11 @@ def train(
     settings = parse_settings(other or [])
     unknown = sorted(settings.keys() - {each.name for each in fields(kind)})
     if unknown:
-        raise InvalidParameter("--set", "privet train", f"a setting of {system}", unknown[0])
+        raise InvalidParameter("--set", f"a setting of {system}", unknown[0])
     elsewhere = cluster is not None or (graph is not None and graph.is_dir())
     settings = kind.cluster_settings(settings) if elsewhere else settings
-    check_cluster(kind, cluster)
     built = kind.from_release(manifest.release, seed=seed, **settings)
-    with _topology(graph, manifest, kind, cluster) as public:
+    with _topology(graph, manifest, kind, hosts) as public:
         if answers is None:
             answers = _answers_in_parts(study, public)
         model = train_model(
@@ -114,13 +124,16 @@ def train(
             labels=None if labels is None else read_labels(labels, manifest.population),
             validation_share=validation_share,
             erasures=erasures,
+            left_out=() if predict_erased else erased,
             progress=sys.stderr.isatty(),
         )
     _finish(model, study, out, as_json)
 
 
 @contextmanager
-def _topology(path: Path | None, study: Study, kind: type[LocalSystem], cluster: str | None) -> Iterator[Graph | None]:
+def _topology(
+    path: Path | None, study: Study, kind: type[LocalSystem], cluster: Cluster | None
+) -> Iterator[Graph | None]:
     """Give the public topology: none, that of a file, or that of a store, which is never loaded whole."""
     from privet.collection.operator.public_data import read_graph
     from privet.graph.distributed.hosting import hosting, stored_graph
@@ -154,16 +167,15 @@ def _planned(
     graph: Path | None,
     labels: Path | None,
     other: list[str] | None,
-    cluster: str | None,
+    cluster: Cluster | None,
+    predict_erased: bool,
 ) -> TrainedModel | None:
     """Train on a study in rounds, whose plan says everything; None for a study of one round."""
     import sys
 
-    from privet.cli.options import check_cluster
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.operator.rounds import train_rounds
     from privet.graph.distributed.hosting import hosting
-    from privet.systems import SYSTEMS
 
     store = StudyFolder.open(path).newest()
     try:
@@ -172,14 +184,11 @@ def _planned(
             return None
         _check_id(study_id, store.study)
         if plan.system != system:
-            raise InvalidParameter("--system", "privet train", f"that of the study's plan, {plan.system}", system)
+            raise InvalidParameter("--system", f"that of the study's plan, {plan.system}", system)
         if graph is not None or labels is not None or other:
-            raise InvalidParameter(
-                "--graph, --labels, --set", "privet train", "left out: the plan of the rounds binds them", "given"
-            )
-        check_cluster(SYSTEMS.find(system), cluster)
+            raise InvalidParameter("--graph, --labels, --set", "left out: the plan of the rounds binds them", "given")
         with hosting(cluster) as place:
-            return train_rounds(store, place=place, progress=sys.stderr.isatty())
+            return train_rounds(store, place=place, predict_erased=predict_erased, progress=sys.stderr.isatty())
     finally:
         store.dispose()
 
@@ -193,7 +202,7 @@ def _is_study(path: Path) -> bool:
 
 def _check_id(study_id: str | None, manifest: Study) -> None:
     if study_id is not None and study_id.strip().lower() != manifest.id:
-        raise InvalidParameter("--study-id", "privet train", "the id of the study that the reports are of", manifest.id)
+        raise InvalidParameter("--study-id", "the id of the study that the reports are of", manifest.id)
 
 
 def _read_in_parts(path: Path, graph: Path | None, kind: type[LocalSystem]) -> bool:
@@ -207,12 +216,16 @@ def _read_in_parts(path: Path, graph: Path | None, kind: type[LocalSystem]) -> b
     return names <= {"features", "label"}
 
 
-def _manifest(path: Path) -> tuple[Study, None, int]:
+_Erased: TypeAlias = tuple[int, ...]
+"""The people who were erased, as far as they are known: an export has their number only."""
+
+
+def _manifest(path: Path) -> tuple[Study, None, int, _Erased]:
     """Return manifest and number of erasures of an export in parts, and no answers yet."""
     from privet.collection.operator.partitioned_export import PartitionedAnswers
 
     found = PartitionedAnswers.open(path)
-    return found.study(), None, found.manifest.erasures
+    return found.study(), None, found.manifest.erasures, ()
 
 
 def _answers_in_parts(path: Path, public: Any) -> Answers:
@@ -223,22 +236,22 @@ def _answers_in_parts(path: Path, public: Any) -> Answers:
     return parted_answers(PartitionedAnswers.open(path), public.adjacency.operator.graph.client)[1]
 
 
-def _reports(path: Path) -> tuple[Study, Answers, int]:
-    """Return manifest, answers and number of erasures of a study's directory, or of an exported file or directory."""
+def _reports(path: Path) -> tuple[Study, Answers, int, _Erased]:
+    """Return manifest, answers and erasures of a study's directory, or of an exported file or directory."""
     from privet.collection.operator.partitioned_export import PartitionedAnswers
 
     if PartitionedAnswers.is_at(path):
         found = PartitionedAnswers.open(path)
-        return *found.answers(), found.manifest.erasures
+        return *found.answers(), found.manifest.erasures, ()
     if path.is_dir():
-        from privet.collection.operator.erasures import count_erasures
+        from privet.collection.operator.erasures import erased_people
         from privet.collection.operator.folder import open_reports
 
-        erasures = count_erasures(path)
-        return *open_reports(path), erasures
+        erased = erased_people(path)
+        return *open_reports(path), len(erased), erased
     from privet.collection.operator.export import read_answers, read_erasures
 
-    return *read_answers(path), read_erasures(path)
+    return *read_answers(path), read_erasures(path), ()
 
 
 def _remember(path: Path, name: str, system: str, facts: Facts) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import typer
 
-from privet.errors import InvalidParameter, UnknownParameter, one_line
+from privet.errors import InvalidParameter, UnknownParameter, must_be
 
-__all__ = ["in_options"]
+__all__ = ["calls_as_options", "in_options"]
 
 # Options that set a parameter of another name. All other options are called as their parameters are.
 _OTHER_NAMES = {
@@ -42,13 +42,29 @@ def in_options(error: InvalidParameter, app: typer.Typer, arguments: Sequence[st
     if isinstance(error, UnknownParameter):
         return f"{error.owner} takes {_takes(error.known, spelled)}, not {subject}."
     if (error.expected, error.found) == ("given", "nothing"):
-        return f"{error.owner} needs {subject}."
+        return f"Give {subject}."
     found = error.found
     if type(found) in (float, int) and subject in typed and "[" not in error.parameter:
         found = typed[subject]  # an option may count in other units than its parameter does
     expected = _translated(str(error.expected), spelled).replace(_ONLY_IN_PYTHON, "")
     expected = re.sub("^None\\b", "left out", expected)
-    return f"{subject} must be {expected}. Got {one_line(found)} instead."
+    return must_be(subject, expected, found)
+
+
+def calls_as_options(text: str, app: typer.Typer, arguments: Sequence[str]) -> str:
+    """Tell remedies that are calls in Python, such as ``group_columns(graph, 1)``, as options of the command.
+
+    Args:
+        text: The sentence of an error.
+        app: The application with the command.
+        arguments: The command line behind ``privet``.
+    """
+    spelled = _spelled(app, arguments)
+
+    def option(found: re.Match[str]) -> str:
+        return f"{spelled[found['name']]} {found['value']}" if found["name"] in spelled else found[0]
+
+    return re.sub(r"(?P<name>\w+)\(graph, (?P<value>[\w.]+)\)", option, text)
 
 
 def _spelled(app: typer.Typer, arguments: Sequence[str]) -> dict[str, str]:

@@ -26,7 +26,7 @@ from privet.data.interop import load_pyg
 from privet.data.schema import Schema
 from privet.errors import InvalidData, InvalidParameter, PrivetError, one_line
 
-__all__ = ["KNOWN", "Facts", "load", "read_npz", "save", "write_npz"]
+__all__ = ["KNOWN", "Facts", "known_name", "load", "read_npz", "save", "write_npz"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,11 @@ KNOWN: Mapping[str, Facts] = MappingProxyType(
     {
         "acm": Facts(3_025, 13_128, 1_870, 3),
         "amazon": Facts(13_752, 245_861, 767, 10),
+        "amherst": Facts(1_934, 79_835, 156, 6),
         "blogcatalog": Facts(5_196, 171_743, 8_189, 6),
         "citeseer": Facts(3_327, 4_552, 3_703, 6),
         "cora": Facts(2_708, 5_278, 1_433, 7),
+        "cornell": Facts(15_374, 651_726, 1_085, 6),
         "dblp": Facts(17_716, 52_867, 1_639, 4),
         "facebook": Facts(22_470, 170_823, 4_714, 4),
         "flickr": Facts(7_575, 239_738, 12_047, 9),
@@ -64,6 +66,8 @@ KNOWN: Mapping[str, Facts] = MappingProxyType(
         "wikipedia": Facts(11_631, 170_773, 13_183, 2),
     }
 )
+
+_IN_PYG = {"amazon": "AmazonComputers", "citeseer": "CiteSeer", "cora": "Cora"}  # the same nodes, edges and features
 
 _KINDS = {"num_nodes": "iu", "edges": "iu", "x_data": "fiub", "x_indices": "iu", "x_indptr": "iu", "x_shape": "iu"}
 _KINDS |= {"x_low": "fiu", "x_high": "fiu", "y": "iu"}
@@ -77,7 +81,7 @@ def load(name: str | os.PathLike[str], root: str | os.PathLike[str] | None = Non
 
     Args:
         name: A known dataset such as "cora", the path of an npz file or of a directory of tables, or one of PyTorch
-            Geometric's datasets such as "pyg:Cora" (which has no schema yet: PyG declares no ranges).
+            Geometric's datasets such as "pyg:Cora" (some of which have no schema: PyG declares no ranges).
         root: The directory of the known datasets' files, and the one to which PyG downloads. By default the
             environment variable PRIVET_DATA; for PyG, if that is not set either, the current directory.
     """
@@ -162,16 +166,35 @@ def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
         np.savez_compressed(stream, **arrays)
 
 
+def known_name(name: str) -> str:
+    """Return the known dataset that a dataset of PyTorch Geometric is equal to; another name as it is.
+
+    >>> known_name("pyg:Cora"), known_name("pyg:Reddit")
+    ('cora', 'pyg:Reddit')
+    """
+    return next((known for known, other in _IN_PYG.items() if name == f"pyg:{other}"), name)
+
+
 def _named_file(name: str, root: str | os.PathLike[str] | None) -> Path:
     place = root if root is not None else os.environ.get("PRIVET_DATA")
     if not place:
         raise InvalidParameter(
-            f"The dataset {name!r} is a file; say in which directory it lies (root), or set PRIVET_DATA to it."
+            f"The dataset {name!r} is a file; say in which directory it lies (root), or set PRIVET_DATA to it. "
+            + _how_to_get(name, "DIRECTORY")
         )
     file = Path(place) / f"{name}.npz"
     if not file.is_file():
-        raise InvalidParameter(f"The directory {place} has no file {file.name}. Put it there, or name another one.")
+        raise InvalidParameter(f"The directory {place} has no file {file.name}. {_how_to_get(name, place)}")
     return file
+
+
+def _how_to_get(name: str, place: str | os.PathLike[str]) -> str:
+    """Say where the papers' data are: PyTorch Geometric downloads some of them as they are."""
+    if name not in _IN_PYG:
+        return "Put it there (docs/your-own-graph.md describes such files), or name another file."
+    source, target = f"pyg:{_IN_PYG[name]}", Path(place) / f"{name}.npz"
+    line = f"from privet.data import load, save; save(load('{source}', '{place}'), '{target}')"
+    return f'PyTorch Geometric downloads it: python -c "{line}", or use the dataset {source} as it is there.'
 
 
 def _checked_against(name: str, facts: Facts, graph: Graph) -> Graph:

@@ -112,7 +112,7 @@ def write_directory(graph: Graph, path: str | os.PathLike[str], format: Format =
         format: ``"parquet"`` or ``"csv"``, of both tables.
     """
     if format not in ("csv", "parquet"):
-        raise InvalidParameter("format", "write_directory", "'csv' or 'parquet'", format)
+        raise InvalidParameter("format", "'csv' or 'parquet'", format)
     if graph.weighted:
         raise InvalidData("A directory of tables holds graphs without weights; this graph has some other than 1.")
     schema = check_written(graph)
@@ -165,7 +165,7 @@ def _write_tables(path: Path, tables: Iterator[Any], schema: Any) -> None:
     from pyarrow import csv, parquet
 
     if path.suffix not in (".csv", ".parquet"):
-        raise InvalidParameter("path", "write_edges", "a .csv or .parquet file", path.suffix or "no suffix")
+        raise InvalidParameter("path", "a .csv or .parquet file", path.suffix or "no suffix")
     open_writer = csv.CSVWriter if path.suffix == ".csv" else parquet.ParquetWriter
     with open_writer(path, schema) as writer:
         for table in tables:
@@ -177,7 +177,7 @@ def _read_table(path: Path) -> Any:
     from pyarrow import csv, parquet
 
     if path.suffix not in (".csv", ".parquet"):
-        raise InvalidParameter("path", "read_edges", "a .csv or .parquet file", path.name)
+        raise InvalidParameter("path", "a .csv or .parquet file", path.name)
     try:
         if path.suffix == ".csv":
             table = csv.read_csv(path)

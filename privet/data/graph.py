@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from privet.data.declaring import declaration
 from privet.data.schema import Schema
 from privet.data.validation import (
     Features,
@@ -28,10 +29,11 @@ Duplicates = Literal["refuse", "merge"]
 
 _REMEDY = {
     "features": "Graph.replace(features=...)",
-    "schema": "from_pyg(data, schema=...)",
+    "schema": "from_pyg(data, schema={declared})",
     "labels": "Graph.replace(labels=...)",
     "split": "split_nodes",
 }
+PUBLIC = "Ranges should be public facts, which nobody has to look into the data for."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +150,7 @@ class Graph:
         _check_choice("self_loops", self_loops, SelfLoops)
         _check_choice("duplicates", duplicates, Duplicates)
         if not isinstance(num_nodes, int | np.integer) or not 0 <= num_nodes < 1 << 40:
-            raise InvalidParameter("num_nodes", "Graph.from_edges", "an integer of at least 0", num_nodes)
+            raise InvalidParameter("num_nodes", "an integer of at least 0", num_nodes)
         edges = check_edges(edge_index, num_nodes)
         loops = edges[0] == edges[1]
         if self_loops == "refuse" and loops.any():
@@ -265,7 +267,7 @@ class Graph:
         unknown = changes.keys() - {field.name for field in fields(self)}
         if unknown:
             names = sorted(field.name for field in fields(self))
-            raise InvalidParameter("changes", "Graph.replace", f"among {names}", sorted(unknown))
+            raise InvalidParameter("changes", f"among {names}", sorted(unknown))
         if changes.keys() & {"adjacency", "directed"}:
             return Graph(**{**self._fields(), **changes})
         return self._with(**changes)
@@ -285,7 +287,12 @@ class Graph:
         if missing:
             needed = _listed([f"a {name}" if name in ("schema", "split") else name for name in names])
             lacking, remedies = _listed([f"no {name}" for name in missing]), _listed([_REMEDY[n] for n in missing])
-            raise InvalidData(f"{owner} needs {needed}; this graph has {lacking}. Use {remedies}.")
+            declared, remark = "...", ""
+            if "schema" in missing and self.features is not None:
+                declared, remark = declaration(self.features, self.labels)
+                remark = f" {remark} {PUBLIC}"
+            remedies = remedies.format(declared=declared)
+            raise InvalidData(f"{owner} needs {needed}; this graph has {lacking}. Use {remedies}.{remark}")
         return tuple(getattr(self, name) for name in names)
 
     def subgraph(self, nodes: ArrayLike) -> Graph:
@@ -351,7 +358,7 @@ def _listed(words: list[str]) -> str:
 
 def _check_choice(name: str, value: object, choices: Any) -> None:
     if value not in get_args(choices):
-        raise InvalidParameter(name, "Graph", f"one of {list(get_args(choices))}", value)
+        raise InvalidParameter(name, f"one of {list(get_args(choices))}", value)
 
 
 def _first_repetition(keys: NDArray[Any]) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,7 @@ from privet.data.graph import Duplicates, Graph, SelfLoops, Split
 from privet.data.schema import Schema
 from privet.errors import InvalidData, InvalidParameter, one_line
 
-__all__ = ["from_networkx", "from_pyg", "load_pyg", "to_networkx", "to_pyg"]
+__all__ = ["as_graph", "from_networkx", "from_pyg", "load_pyg", "to_networkx", "to_pyg"]
 
 # The class in torch_geometric.datasets and its arguments besides the root.
 _PYG_DATASETS: dict[str, tuple[str, dict[str, str]]] = {
@@ -30,6 +30,15 @@ _PYG_DATASETS: dict[str, tuple[str, dict[str, str]]] = {
     "Reddit": ("Reddit", {}),
     "TwitchDE": ("Twitch", {"name": "DE"}),
 }
+# What the publishers say about the features: 0/1 for words, TF-IDF in PubMed.
+_DECLARED = {
+    "AmazonComputers": Schema.numeric(767, 0, 1, classes=10),
+    "AmazonPhoto": Schema.numeric(745, 0, 1, classes=8),
+    "CiteSeer": Schema.numeric(3703, 0, 1, classes=6),
+    "Cora": Schema.numeric(1433, 0, 1, classes=7),
+    "DBLP": Schema.numeric(1639, 0, 1, classes=4),
+    "PubMed": Schema.numeric(500, 0, 1.3, classes=3),
+}
 
 
 def from_pyg(
@@ -38,6 +47,7 @@ def from_pyg(
     directed: bool | None = None,
     self_loops: SelfLoops = "refuse",
     duplicates: Duplicates = "refuse",
+    edge_attr: Literal["refuse", "drop"] = "refuse",
     schema: Schema | None = None,
 ) -> Graph:
     """Make a graph from a PyTorch Geometric ``Data``.
@@ -49,11 +59,17 @@ def from_pyg(
             in both directions, with a warning if some are listed in one direction only.
         self_loops: ``"refuse"``, ``"drop"`` or ``"keep"`` edges from a node to itself.
         duplicates: ``"refuse"`` or ``"merge"`` edges that are listed twice; the weights of merged ones add up.
+        edge_attr: ``"refuse"`` or ``"drop"`` features of edges, for which a graph has no place.
         schema: The declared ranges of the features and the number of classes, which PyG does not know. Systems need
             it; :meth:`Graph.replace` can add it later.
     """
     if getattr(data, "edge_index", None) is None or data.num_nodes is None:
         raise InvalidData("PyG data", "one with an edge_index and a number of nodes", type(data).__name__)
+    if getattr(data, "edge_attr", None) is not None and edge_attr != "drop":
+        raise InvalidData(
+            "The data has an edge_attr, and privet does not read features of edges. Say from_pyg(data, "
+            "edge_attr='drop') to go without them, or call a single column of weights edge_weight."
+        )
     nodes = int(data.num_nodes)
     edges = data.edge_index.cpu().numpy()
     matrix = Graph.from_edges(edges, nodes, directed=True, self_loops="keep", duplicates=duplicates).adjacency
@@ -71,6 +87,23 @@ def from_pyg(
         split=_split_of(data, nodes),
         schema=schema,
     )
+
+
+def as_graph(graph: Any, owner: str) -> Graph:
+    """Return a graph as it is, and a PyTorch Geometric ``Data`` as a graph, for a check of what it lacks.
+
+    Args:
+        graph: What was given as a graph.
+        owner: The function that needs it, for the error about anything else.
+    """
+    if isinstance(graph, Graph):
+        return graph
+    if getattr(graph, "edge_index", None) is None:
+        raise InvalidData(
+            f"{owner} takes a privet Graph, not {type(graph).__name__}. Make one with from_pyg, from_networkx, "
+            "Graph.from_scipy or Graph.from_edges."
+        )
+    return from_pyg(graph, directed=False, self_loops="drop", duplicates="merge")
 
 
 def _in_both_directions(matrix: sp.csr_array, *, warn: bool) -> sp.csr_array:
@@ -172,11 +205,12 @@ def load_pyg(name: str, root: str | os.PathLike[str], *, schema: Schema | None =
     Args:
         name: The dataset's name, such as "Cora" or "pyg:Cora".
         root: The directory to which PyG downloads it, if it is not there yet.
-        schema: The declared ranges of the features and the number of classes, which PyG does not know.
+        schema: The declared ranges of the features and the number of classes, which PyG does not know (default: as
+            published for AmazonComputers, AmazonPhoto, CiteSeer, Cora, DBLP and PubMed, and none for the others).
     """
     key = name.removeprefix("pyg:")
     if key not in _PYG_DATASETS:
-        raise InvalidParameter("name", "load_pyg", f"one of {', '.join(_PYG_DATASETS)}", repr(name))
+        raise InvalidParameter("name", f"one of {', '.join(_PYG_DATASETS)}", repr(name))
     from torch_geometric import datasets
 
     kind, arguments = _PYG_DATASETS[key]
@@ -188,7 +222,7 @@ def load_pyg(name: str, root: str | os.PathLike[str], *, schema: Schema | None =
             f"PyTorch Geometric could not load the dataset {key!r} ({reason}). It needs a network the first time; "
             f"later it reads what lies in its root."
         ) from None
-    return from_pyg(data, self_loops="drop", duplicates="merge", schema=schema)
+    return from_pyg(data, self_loops="drop", duplicates="merge", schema=schema or _DECLARED.get(key))
 
 
 def _features_of(data: Any) -> Any:

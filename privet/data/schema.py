@@ -42,7 +42,7 @@ class Interval:
         except (TypeError, ValueError, OverflowError):
             low = high = math.nan
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise InvalidParameter("low, high", "Interval", "finite with low < high", f"[{self.low}, {self.high}]")
+            raise InvalidParameter("low, high", "finite with low < high", f"[{self.low}, {self.high}]")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
 
@@ -64,9 +64,9 @@ class Categories:
 
     def __post_init__(self) -> None:
         if not _is_integer(self.count) or self.count < 2:
-            raise InvalidParameter("count", "Categories", "an integer of at least 2", self.count)
+            raise InvalidParameter("count", "an integer of at least 2", self.count)
         object.__setattr__(self, "count", int(self.count))
-        object.__setattr__(self, "names", _checked_names(self.names, self.count, "names", "Categories"))
+        object.__setattr__(self, "names", _checked_names(self.names, self.count, "names"))
 
     @classmethod
     def of(cls, categories: int | Sequence[str]) -> Categories:
@@ -112,12 +112,12 @@ class Schema:
         object.__setattr__(self, "features", tuple(self.features))
         for column, feature in enumerate(self.features):
             if not isinstance(feature, Interval | Categories):
-                raise InvalidParameter(f"features[{column}]", "Schema", "an Interval or Categories", feature)
+                raise InvalidParameter(f"features[{column}]", "an Interval or Categories", feature)
         if not _is_integer(self.classes) or self.classes < 0 or self.classes == 1:
-            raise InvalidParameter("classes", "Schema", "0 (no labels) or an integer of at least 2", self.classes)
+            raise InvalidParameter("classes", "0 (no labels) or an integer of at least 2", self.classes)
         if not isinstance(self.private_edges, bool):
-            raise InvalidParameter("private_edges", "Schema", "true or false", self.private_edges)
-        names = _checked_names(self.class_names, self.classes, "class_names", "Schema")
+            raise InvalidParameter("private_edges", "true or false", self.private_edges)
+        names = _checked_names(self.class_names, self.classes, "class_names")
         object.__setattr__(self, "class_names", names)
 
     def __repr__(self) -> str:
@@ -153,7 +153,7 @@ class Schema:
             highs = np.broadcast_to(np.asarray(high, dtype=np.float64), (dimension,))
         except ValueError:
             shapes = f"shapes {np.shape(low)} and {np.shape(high)}"
-            raise InvalidParameter("low, high", "Schema.numeric", f"a number or {dimension} numbers", shapes) from None
+            raise InvalidParameter("low, high", f"a number or {dimension} numbers", shapes) from None
         pairs = zip(lows.tolist(), highs.tolist(), strict=True)
         number, names = _counted(classes)
         return cls(tuple(Interval(a, b) for a, b in pairs), number, private_edges, names)
@@ -250,13 +250,13 @@ def _counted(value: int | Sequence[str]) -> tuple[int, tuple[str, ...] | None]:
     return (len(value), tuple(value)) if isinstance(value, list | tuple) else (value, None)  # type: ignore[return-value]
 
 
-def _checked_names(names: Sequence[str] | None, count: int, parameter: str, owner: str) -> tuple[str, ...] | None:
+def _checked_names(names: Sequence[str] | None, count: int, parameter: str) -> tuple[str, ...] | None:
     if names is None:
         return None
     texts = all(isinstance(name, str) and name.strip() and name.isprintable() for name in names)
     if isinstance(names, str) or len(names) != count or not texts or len(set(names)) < count:
         expected = f"{count} different texts of printable characters"
-        raise InvalidParameter(parameter, owner, expected, names if texts else "others")
+        raise InvalidParameter(parameter, expected, names if texts else "others")
     return tuple(names)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,12 +11,12 @@ from numpy.typing import NDArray
 
 from privet.data.graph import Graph, Split
 from privet.data.validation import check_mask
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData, InvalidParameter, one_line
 
 __all__ = ["EdgeSplit", "Links", "label_rate", "split_edges", "split_nodes"]
 
 
-def split_nodes(graph: Graph | int, train: float = 0.5, validation: float = 0.25, *, seed: int) -> Split:
+def split_nodes(graph: Any, train: float = 0.5, validation: float = 0.25, *, seed: int) -> Split:
     """Split the nodes at random, 50/25/25 by default.
 
     The split depends on the number of nodes and the seed alone. A split that left unlabelled nodes out would tell who
@@ -23,13 +24,16 @@ def split_nodes(graph: Graph | int, train: float = 0.5, validation: float = 0.25
     neither trained on nor scored.
 
     Args:
-        graph: The graph, or its number of nodes.
+        graph: The graph, a PyTorch Geometric ``Data`` or anything else with ``num_nodes``, or the number of nodes.
         train: The share of nodes for training.
         validation: The share of nodes to choose among models by; the rest are test nodes.
         seed: The same seed gives the same split.
     """
-    _check_fractions("split_nodes", train=train, validation=validation)
-    count = graph.num_nodes if isinstance(graph, Graph) else graph
+    _check_fractions(train=train, validation=validation)
+    count = getattr(graph, "num_nodes", graph)
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+        raise InvalidParameter(f"split_nodes takes a graph or a number of nodes, not {one_line(type(graph).__name__)}.")
+    count = int(count)
     nodes = np.random.default_rng(seed).permutation(np.arange(count))
     parts = np.split(nodes, _cuts(count, train, validation))
     return Split(*(_mask(count, part) for part in parts))
@@ -43,7 +47,7 @@ def label_rate(split: Split, rate: float, *, seed: int) -> Split:
         rate: The share of training nodes to keep.
         seed: The same seed keeps the same nodes.
     """
-    _check_fractions("label_rate", rate=rate)
+    _check_fractions(rate=rate)
     train = np.flatnonzero(split.train)
     kept = np.random.default_rng(seed).permutation(train)[: round(rate * len(train))]
     return Split(_mask(len(split), kept), split.validation, split.test)
@@ -99,7 +103,7 @@ def split_edges(
         nodes: A mask of nodes, for example those that nothing is promised to: edges and non-edges among them are split,
             all others stay in the graph and are in no part (default: all nodes).
     """
-    _check_fractions("split_edges", validation=validation, test=test)
+    _check_fractions(validation=validation, test=test)
     if nodes is not None:
         return _split_among(graph, check_mask(nodes, "nodes", graph.num_nodes), validation, test, seed)
     rng = np.random.default_rng(seed)
@@ -190,9 +194,9 @@ def _mask(count: int, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
     return mask
 
 
-def _check_fractions(owner: str, **fractions: float) -> None:
+def _check_fractions(**fractions: float) -> None:
     for name, value in fractions.items():
         if not 0 <= value <= 1:
-            raise InvalidParameter(name, owner, "a fraction from 0 to 1", value)
+            raise InvalidParameter(name, "a fraction from 0 to 1", value)
     if sum(fractions.values()) > 1 + 1e-9:
-        raise InvalidParameter(", ".join(fractions), owner, "fractions whose sum is at most 1", sum(fractions.values()))
+        raise InvalidParameter(", ".join(fractions), "fractions whose sum is at most 1", sum(fractions.values()))

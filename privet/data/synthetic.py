@@ -169,4 +169,4 @@ def _check(
     ]
     for name, value, fine, expected in requirements:
         if not fine:
-            raise InvalidParameter(name, "social_graph", expected, value)
+            raise InvalidParameter(name, expected, value)

@@ -22,7 +22,7 @@ def group_columns(graph: Graph, size: int) -> Graph:
         size: The number of columns in a group; the last group may be smaller. 1 declares 0/1 columns as categories.
     """
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-        raise InvalidParameter("size", "group_columns", "an integer of at least 1", size)
+        raise InvalidParameter("size", "an integer of at least 1", size)
     features, old = graph.require("features", "schema", owner="group_columns")
     columns = sp.csr_array(features, copy=True)
     columns.eliminate_zeros()
@@ -46,9 +46,9 @@ def public_projection(graph: Graph, dimension: int, *, seed: int = 0) -> Graph:
         seed: The public seed of R.
     """
     if isinstance(dimension, bool) or not isinstance(dimension, int | np.integer) or dimension < 1:
-        raise InvalidParameter("dimension", "public_projection", "an integer of at least 1", dimension)
+        raise InvalidParameter("dimension", "an integer of at least 1", dimension)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InvalidParameter("seed", "public_projection", "an integer of at least 0", seed)
+        raise InvalidParameter("seed", "an integer of at least 0", seed)
     features, old = graph.require("features", "schema", owner="public_projection")
     words = np.random.PCG64(int(seed)).random_raw(old.dimension * dimension).reshape(old.dimension, dimension)
     signs = np.where(words >> np.uint64(63), 1.0, -1.0) / np.sqrt(dimension)

@@ -17,13 +17,46 @@ from numpy.typing import NDArray
 
 from privet.estimation.neighbour_evidence import answer_factors, told_of_neighbours
 
-__all__ = ["Links", "Possible", "fewest_liars", "liars_needed", "neighbour_links", "own_links"]
+__all__ = [
+    "MARGIN",
+    "Links",
+    "Possible",
+    "fewest_liars",
+    "liars_needed",
+    "lost",
+    "margins_of",
+    "neighbour_links",
+    "own_links",
+]
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.integer[Any]]
 
 MARGIN = 1e-4
 """A margin that falls to this is counted as lost: predictions are computed with single precision."""
+
+
+def margins_of(logits: Array, predicted: Ids) -> Array:
+    """Return how far the predicted class is ahead of each other one; inf of itself.
+
+    Args:
+        logits: Everybody's logits, people x classes.
+        predicted: The predicted class of each of them.
+    """
+    everybody = np.arange(len(logits))
+    margins = logits[everybody, predicted][:, None] - logits
+    margins[everybody, predicted] = np.inf
+    return np.asarray(margins)
+
+
+def lost(margins: Array, slack: float = MARGIN) -> NDArray[np.bool_]:
+    """Tell which margins a certificate must not count on: too small ones, and those that are not numbers.
+
+    Args:
+        margins: Margins after the worst lies.
+        slack: The largest margin that is counted as lost.
+    """
+    return ~(margins > slack)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +173,7 @@ def liars_needed(
     by_told, by_own, kinds = links.told[can_lie], links.own[can_lie], possible.kinds[speakers]
     predicted = logits.argmax(axis=1)
     chosen = predicted[listeners]
-    everybody = np.arange(len(logits))
+    margins = margins_of(logits, predicted)
     needed = np.full(len(logits), np.inf)
     for other in range(logits.shape[1]):
 
@@ -152,9 +185,7 @@ def liars_needed(
         for answer in range(possible.own.shape[1]):
             lie = by_told * gap(possible.told[:, answer], kinds) + by_own * gap(possible.own[:, answer], kinds)
             np.minimum(least, lie, out=least)
-        margins = logits[everybody, predicted] - logits[:, other]
-        margins[predicted == other] = np.inf
-        needed = np.minimum(needed, fewest_liars(margins, listeners, said - least, slack))
+        needed = np.minimum(needed, fewest_liars(margins[:, other], listeners, said - least, slack))
     return needed
 
 
@@ -167,11 +198,13 @@ def fewest_liars(margins: Array, listeners: Ids, drops: Array, slack: float = MA
         drops: The largest drop that each speaker can cause, at least 0.
         slack: A margin that falls to this is counted as lost.
     """
+    drops = np.where(np.isnan(drops), np.inf, drops)
     order = np.lexsort((-drops, listeners))
     rows = listeners[order]
     sums = np.concatenate([[0.0], np.cumsum(drops[order])])
     first = np.searchsorted(rows, np.arange(len(margins)))
-    lost = sums[1:] - sums[first[rows]] >= margins[rows] - slack
+    with np.errstate(invalid="ignore"):  # what comes after an unbounded drop is not a number, and so lost
+        gone = lost(margins[rows] - (sums[1:] - sums[first[rows]]), slack)
     needed = np.full(len(margins), np.inf)
-    np.minimum.at(needed, rows[lost], (np.arange(len(rows)) - first[rows] + 1.0)[lost])
-    return np.where(margins <= slack, 1.0, needed)
+    np.minimum.at(needed, rows[gone], (np.arange(len(rows)) - first[rows] + 1.0)[gone])
+    return np.where(lost(margins, slack), 1.0, needed)

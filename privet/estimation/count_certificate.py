@@ -99,9 +99,7 @@ class Counted:
         most, classes = best.shape[0] - 1, keys.shape[1]
         for k in range(classes):
             changes = {
-                shift: size[:, None] * self._change(keys[:, k], k, shift, predicted)
-                for shift in range(-most, most + 1)
-                if shift
+                shift: self._change(keys[:, k], k, shift, predicted, size) for shift in range(-most, most + 1) if shift
             }
             after = best.copy()
             for shift, change in changes.items():
@@ -111,8 +109,11 @@ class Counted:
             best = after
         return best
 
-    def _change(self, keys: NDArray[Any], k: int, shift: int, predicted: NDArray[Any]) -> Array:
-        """Bound the change of the margins if a count of class k moves by ``shift``; inf where it cannot."""
+    def _change(self, keys: NDArray[Any], k: int, shift: int, predicted: NDArray[Any], size: Array) -> Array:
+        """Bound the change of the margins if a count of class k moves by ``shift``; inf where it cannot.
+
+        What cannot happen is inf whatever the weight of the round is: 0 times inf would be no number.
+        """
         _, likelihood, symbol = self.weights
         counts = keys % self.reports
         inside = (counts + shift >= 0) & (counts + shift < self.reports)
@@ -124,4 +125,4 @@ class Counted:
         own = likelihood * least[people, predicted] + symbol * shift * (predicted == k)
         others = likelihood * largest
         others[:, k] += symbol * shift
-        return np.where(inside[:, None], own[:, None] - others, np.inf)
+        return np.where(inside[:, None], size[:, None] * (own[:, None] - others), np.inf)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
+from privet.estimation.certificate import lost, margins_of
 from privet.estimation.count_certificate import LEAST_CHANCE, Counted
 
 __all__ = ["trials", "turned"]
@@ -36,7 +37,7 @@ def trials(rounds: Sequence[Counted], people: int, false: int) -> float:
 def turned(
     rounds: Sequence[tuple[Counted, Array]], ids: NDArray[np.integer[Any]], logits: Array, size: Array, false: int
 ) -> NDArray[np.bool_]:
-    """Tell whose prediction so many false classes can turn.
+    """Tell whose prediction so many false classes can turn, or bring so near to a tie that rounding could.
 
     Each round starts from what the one before it found: the change of its log-probabilities, which are cut off at a
     floor, enters with the weight of the prior.
@@ -111,7 +112,7 @@ def _any_turns(parts: list[_Trial], logits: Array, size: Array, false: int) -> N
         for part, move in zip(parts, moves, strict=True):
             carried = part.after(move, carried)
             possible &= part.possible(move)
-        result |= possible & ((logits + size * carried).argmax(axis=1) != predicted)
+        result |= possible & lost(margins_of(logits + size * carried, predicted)).any(axis=1)
     return result
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 
 from privet.errors import InvalidData
+from privet.estimation.adam import Adam
 from privet.estimation.shared_weights import SharedWeights
 
 __all__ = ["class_priors_from_features"]
@@ -99,7 +100,7 @@ def _network(
     weights = [first, torch.zeros(_HIDDEN), second, torch.zeros(classes)]
     for weight in weights:
         weight.requires_grad_()
-    optimizer = torch.optim.Adam(weights, lr=_RATE, weight_decay=_DECAY)
+    optimizer = Adam(weights, lr=_RATE, weight_decay=_DECAY)
     columns, starts, values = _bags(rows[seen])
     heard = torch.from_numpy(transition.T[labels]).float()
     for _ in range(_EPOCHS):

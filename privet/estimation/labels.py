@@ -85,7 +85,7 @@ def class_posterior(propagated: Tensor, epsilon: float, evidence: float) -> Tens
             [0.5000, 0.5000]])
     """
     if not 0 < evidence < math.inf:
-        raise InvalidParameter("evidence", "class_posterior", "a finite number above 0", evidence)
+        raise InvalidParameter("evidence", "a finite number above 0", evidence)
     total = propagated.sum(1, keepdim=True)
     shares = propagated / torch.where(total > 0, total, 1.0)
     return (evidence * epsilon * shares).softmax(1)

@@ -18,12 +18,12 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 
 from privet.errors import InvalidData
 from privet.estimation.fold_networks import FoldInputs, FoldNetworks
 from privet.estimation.shared_weights import SharedWeights
+from privet.estimation.shelf import lent_shelf
 from privet.graph import Filter, Operator
 from privet.graph.coordinates import random_coordinates, spectral_coordinates, standardised
 from privet.graph.topology import Elsewhere, Multiplies, digest_of, mean_of
@@ -40,6 +40,7 @@ _SPREADS = ((0.8, 12), (0.95, 30))  # share that goes on in a hop, hops
 _REMEMBERED = 3
 _RECENT: dict[tuple[str, int], Array] = {}  # a run and its controls ask for the same prior
 _COORDINATES: dict[str, tuple[NDArray[np.float32], ...]] = {}  # those of the last graph: seeds share them
+_PEOPLE_A_COLUMN = 100  # of the random coordinates, which many people need more of
 _SHARED_UP_TO = 200_000  # people up to whom coordinates are kept
 _TRAINED_ON = 50_000  # labelled people whose weights of a large graph are fitted on
 
@@ -70,10 +71,15 @@ def structural_prior(
         return neighbour_prior(adjacency, labels, classes, label_transition=label_transition, seed=seed)
     transition = np.eye(classes) if label_transition is None else np.asarray(label_transition)
     key = digest_of(adjacency) + _digest(labels, transition)
-    if seed is None or (key, seed) not in _RECENT:
-        found = _new_prior(adjacency, labels, known, transition, seed)
-        if seed is None:
-            return found
+    if seed is None:
+        return _new_prior(adjacency, labels, known, transition, seed)
+    if (key, seed) not in _RECENT:
+        shelf, name = lent_shelf(), f"prior {key} {seed}"
+        found = None if shelf is None else shelf.get(name)
+        if found is None or found.shape != (len(labels), classes):
+            found = _new_prior(adjacency, labels, known, transition, seed)
+            if shelf is not None:
+                shelf.put(name, found)
         _RECENT[key, seed] = found
         while len(_RECENT) > _REMEMBERED:
             _RECENT.pop(next(iter(_RECENT)))
@@ -130,7 +136,8 @@ def _coordinates(adjacency: sp.csr_array | Elsewhere) -> tuple[NDArray[np.float3
     sizes = standardised(np.concatenate([degrees, mean @ degrees, mean @ (mean @ degrees)], axis=1))
     raw = spectral_coordinates(adjacency)
     spectral = np.concatenate([raw, spectral_coordinates(adjacency, normalised=True), sizes], axis=1)
-    propagated = np.concatenate([raw[:, -32:], random_coordinates(adjacency), sizes], axis=1)
+    width = min(max(adjacency.shape[0] // _PEOPLE_A_COLUMN, 32), 128)
+    propagated = np.concatenate([raw[:, -32:], random_coordinates(adjacency, width), sizes], axis=1)
     _COORDINATES.clear()
     if adjacency.shape[0] <= _SHARED_UP_TO:
         _COORDINATES[key] = spectral, propagated
@@ -138,9 +145,11 @@ def _coordinates(adjacency: sp.csr_array | Elsewhere) -> tuple[NDArray[np.float3
 
 
 def calibrated(log_prior: Array, labels: NDArray[np.integer[Any]], label_transition: Array | None = None) -> Array:
-    """Sharpen or soften all rows by one power, so that the labels of labelled people are likeliest.
+    """Make a prior as sure as it is right: raise all rows to one power and shift each class by one offset.
 
-    A prior that leaves each person's own label out can be judged by all labels at once.
+    Where the structure tells nothing of the classes the power is about 0 and the shares of the classes are left. A
+    prior that leaves each person's own label out can be judged by all labels at once; what such a label then moves of
+    its owner's row is one power and one offset a class, which everybody shares.
 
     Args:
         log_prior: Class log-probabilities, N x classes.
@@ -149,14 +158,8 @@ def calibrated(log_prior: Array, labels: NDArray[np.integer[Any]], label_transit
     """
     known = np.flatnonzero(labels >= 0)
     transition = np.eye(log_prior.shape[1]) if label_transition is None else np.asarray(label_transition)
-    rows, heard = log_prior[known], transition.T[labels[known]]
-
-    def loss(power: float) -> float:
-        likelihood = (softmax(power * rows, axis=1) * heard).sum(axis=1)
-        return -float(np.log(np.maximum(likelihood, 1e-300)).sum())
-
-    power = minimize_scalar(loss, bounds=(0.1, 3.0), method="bounded").x
-    return np.asarray(log_softmax(power * log_prior, axis=1))
+    shared = SharedWeights.fit(log_prior[known, None], transition.T[labels[known]], (1.0,), 1.0)
+    return np.asarray(log_softmax(shared.logits(log_prior[:, None]), axis=1))
 
 
 def neighbour_prior(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,13 +110,16 @@ class KnownAccuracy(AnswerModel):
         return cls(float(minimize_scalar(loss, bounds=(1 / classes, 1 - 1e-3), method="bounded").x), classes)
 
 
-def best_offers(log_prior: Array, model: AnswerModel, mechanism: OfferedResponse) -> tuple[Offers, Array]:
+def best_offers(
+    log_prior: Array, model: AnswerModel, mechanism: OfferedResponse, absent: Sequence[int] = ()
+) -> tuple[Offers, Array]:
     """Choose for each person the set of likeliest classes whose randomised answer tells most about the class.
 
     Args:
         log_prior: Class log-probabilities, people x classes.
         model: The true answers of people of each class.
         mechanism: The randomiser; it bounds the number of options.
+        absent: Classes that are never offered, since nothing is known of how people of them answer (default: none).
 
     Returns:
         The offered classes of each person, ascending and filled up with -1, and the information of the answer about
@@ -129,8 +132,10 @@ def best_offers(log_prior: Array, model: AnswerModel, mechanism: OfferedResponse
     for start in range(0, people, _BLOCK):
         block = slice(start, min(start + _BLOCK, people))
         prior = np.exp(log_prior[block])
-        order = np.argsort(-prior, axis=1, kind="stable")
-        for options in range(2, most + 1):
+        rank = -prior
+        rank[:, list(absent)] = 1.0  # behind all others
+        order = np.argsort(rank, axis=1, kind="stable")
+        for options in range(2, min(most, classes - len(absent)) + 1):
             sets = np.sort(order[:, :options], axis=1)
             for offered, rows in _groups(sets):
                 channel = _randomised(model.confusion(offered), mechanism)

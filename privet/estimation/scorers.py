@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privet.errors import InvalidData
 from privet.release.asks.resemblance import as_integers
 
-__all__ = ["LinearScorer", "check_every_class", "mean_scorer", "panel_scorer", "pilot_scorer", "unit_rows"]
+__all__ = ["LinearScorer", "check_classes", "mean_scorer", "panel_scorer", "pilot_scorer", "unit_rows"]
 
 Array = NDArray[np.float64]
 
@@ -31,12 +31,14 @@ class LinearScorer:
         unit_length: True if features are divided by their length first.
         scores: The scores of people of known class by scorers that did not see them, or None.
         labels: The classes of these people, or None.
+        absent: The classes of which there was nobody to learn from; their scores mean nothing.
     """
 
     weights: NDArray[np.int32]
     unit_length: bool
     scores: Array | None = None
     labels: NDArray[np.int64] | None = None
+    absent: tuple[int, ...] = ()
 
 
 def panel_scorer(
@@ -50,11 +52,11 @@ def panel_scorer(
 
     Args:
         features: The features of the people of the panel, dense or CSR.
-        labels: Their classes; every class must be among them.
+        labels: Their classes, at least two different ones.
         classes: The number of classes.
         seed: The seed of the choice of people, where a panel is so large that not all are needed.
     """
-    check_every_class(labels, classes, "A panel")
+    absent = check_classes(labels, classes, "A panel")
     order = np.random.default_rng(seed).permutation(len(labels))
     dual = features.shape[1] >= len(labels)
     kept = order[: _MOST if dual else None]
@@ -64,7 +66,7 @@ def panel_scorer(
     inputs = form.inputs(rows[some])
     penalty = min(_PENALTIES, key=lambda each: _left_out(inputs, targets[some], classes, each)[0])
     _, scores, weights = _left_out(form.inputs(rows), targets, classes, penalty)
-    return LinearScorer(as_integers(form.linear(weights)), form.unit_length, scores, targets)
+    return LinearScorer(as_integers(form.linear(weights)), form.unit_length, scores, targets, absent)
 
 
 def mean_scorer(sums: Array, counts: NDArray[np.integer[Any]], noise: float) -> LinearScorer:
@@ -72,14 +74,15 @@ def mean_scorer(sums: Array, counts: NDArray[np.integer[Any]], noise: float) -> 
 
     Args:
         sums: The noisy sums, classes x features.
-        counts: The number of people behind each sum; none may be 0.
+        counts: The number of people behind each sum; at least two are above 0.
         noise: The standard deviation of the noise of each entry of the sums.
     """
-    if not np.all(counts > 0):
-        raise InvalidData(f"Class sums need people of every class; there is nobody of class {int(np.argmin(counts))}.")
-    means = sums / counts[:, None]
-    squares = (means**2).sum(axis=1) - means.shape[1] * (noise / counts) ** 2  # without the noise's own length
-    return LinearScorer(as_integers(np.vstack([means.T, -np.maximum(squares, 0) / 2])), unit_length=True)
+    absent = check_classes(np.flatnonzero(counts), len(counts), "An aggregator of class sums")
+    people = np.maximum(counts, 1)
+    means = np.where(counts > 0, 1.0, 0.0)[:, None] * sums / people[:, None]
+    squares = (means**2).sum(axis=1) - means.shape[1] * (noise / people) ** 2  # without the noise's own length
+    weights = as_integers(np.vstack([means.T, -np.maximum(squares, 0) / 2]))
+    return LinearScorer(weights, unit_length=True, absent=absent)
 
 
 def pilot_scorer(estimate: Any, noise: Array, labels: NDArray[np.integer[Any]], classes: int) -> LinearScorer:
@@ -90,35 +93,38 @@ def pilot_scorer(estimate: Any, noise: Array, labels: NDArray[np.integer[Any]], 
     Args:
         estimate: The estimated features of the pilot's people, dense, people x features.
         noise: The variance of each feature's estimate.
-        labels: The people's classes; every class must be among them.
+        labels: The people's classes, at least two different ones.
         classes: The number of classes.
     """
-    check_every_class(labels, classes, "A pilot")
+    absent = check_classes(labels, classes, "A pilot")
     counts = np.bincount(labels, minlength=classes)
     rows = np.asarray(estimate, dtype=np.float64)
-    means = np.stack([rows[labels == number].mean(axis=0) for number in range(classes)])
+    means = np.zeros((classes, rows.shape[1]))
+    np.add.at(means, labels, rows)
+    means /= np.maximum(counts, 1)[:, None]
     centred = rows - means[labels]
     covariance = centred.T @ centred / len(rows)
     values, vectors = np.linalg.eigh(covariance - np.diag(noise))
     floor = max(np.median(np.maximum(values, 0)), noise.mean() / np.sqrt(len(rows)), 1e-12)
     inverse = (vectors / np.maximum(values, floor)) @ vectors.T
     weights = inverse @ means.T
-    offsets = -0.5 * np.einsum("cd,dc->c", means, weights) + np.log(counts / counts.sum())
-    return LinearScorer(as_integers(np.vstack([weights, offsets])), unit_length=False)
+    offsets = -0.5 * np.einsum("cd,dc->c", means, weights) + np.log(np.maximum(counts, 1) / counts.sum())
+    return LinearScorer(as_integers(np.vstack([weights, offsets])), unit_length=False, absent=absent)
 
 
-def check_every_class(labels: NDArray[np.integer[Any]], classes: int, who: str) -> None:
-    """Refuse people among whom a class is missing.
+def check_classes(labels: NDArray[np.integer[Any]], classes: int, who: str) -> tuple[int, ...]:
+    """Refuse people of fewer than two classes, and return the classes of which there is nobody.
 
     Args:
         labels: Their classes.
         classes: The number of classes.
         who: The beginning of the sentence, such as "A panel".
     """
-    missing = np.setdiff1d(np.arange(classes), labels)
-    if len(missing):
-        names = ", ".join(map(str, missing))
-        raise InvalidData(f"{who} needs people of every class; there is nobody of class {names}. Take a larger one.")
+    absent = np.setdiff1d(np.arange(classes), labels)
+    if len(absent) > classes - 2:
+        found = "one class" if len(absent) == classes - 1 else "no class"
+        raise InvalidData(f"{who} needs people of at least two classes and has people of {found}. Take more people.")
+    return tuple(int(each) for each in absent)
 
 
 def unit_rows(features: Any) -> sp.csr_array:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from privet.estimation.certificate import MARGIN, Possible
+from privet.estimation.certificate import Possible, lost, margins_of
 from privet.estimation.neighbour_evidence import answer_factors
 from privet.estimation.resistant import TRIMMED
 
@@ -100,14 +100,13 @@ def trimmed_liars(
         (TrimmedRange(open_, told, possible.told), size),
         (TrimmedRange(open_, own, possible.own), np.full(len(labels), float(weights[3]))),
     )
-    predicted, everybody = logits.argmax(axis=1), np.arange(len(logits))
-    margins = logits[everybody, predicted][:, None] - logits
-    margins[everybody, predicted] = np.inf
+    predicted = logits.argmax(axis=1)
+    margins = margins_of(logits, predicted)
     result = np.full(len(logits), float(MOST_LIARS), dtype=np.float32)
     result[np.diff(adjacency.indptr) == 0] = np.inf
     for liars in range(MOST_LIARS, 0, -1):
         change = sum(weight[:, None] * _gap(part, liars, weight < 0, predicted) for part, weight in parts)
-        result[(margins + change <= MARGIN).any(axis=1)] = liars - 1
+        result[lost(margins + change).any(axis=1)] = liars - 1
     return result
 
 

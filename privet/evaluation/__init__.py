@@ -1,8 +1,8 @@
 """Measuring systems: typed results, runs beside controls, sweeps, comparisons and a search for settings."""
 
-from privet.evaluation.compare import compare
+from privet.evaluation.compare import Comparison, compare
 from privet.evaluation.evaluate import evaluate
-from privet.evaluation.results import ClassFigures, Comparison, Figures, Result, SplitFacts, Sweep
+from privet.evaluation.results import ClassFigures, Figures, Result, SplitFacts, Sweep
 from privet.evaluation.sweep import sweep
 from privet.evaluation.tune import tune
 

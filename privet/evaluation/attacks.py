@@ -16,9 +16,9 @@ from privet.auditing.attacks.goals import Aim, Goal, aim_at, victim
 from privet.auditing.attacks.lies import Kind, Lies
 from privet.data import Graph
 from privet.errors import InvalidData, InvalidParameter
-from privet.evaluation.cache import Store, canonical
+from privet.evaluation.cache import Store
 from privet.evaluation.damage import METRICS, Damage, DamageCurve
-from privet.evaluation.evaluate import fingerprint
+from privet.evaluation.keys import data_digest, figure_key, split_digest, store_for
 from privet.evaluation.results import Figures
 from privet.evaluation.scoring import with_split
 from privet.systems import LocalSystem
@@ -75,34 +75,35 @@ def attack(
         random: Whether the same people's random reports are measured as well.
         split: As for :func:`~privet.evaluation.evaluate.evaluate`.
         dataset: The data's name in the result.
-        store: A store of finished figures, for a measurement that can be interrupted.
+        store: As for :func:`~privet.evaluation.evaluate.evaluate`.
         progress: Called with a few words after each training.
     """
     if not isinstance(system, LocalSystem):
-        raise InvalidParameter("system", "attack", "a local system such as LPGNN(): devices can lie", system)
+        raise InvalidParameter("system", "a local system such as LPGNN(): devices can lie", system)
     chosen = tuple(sorted({float(share) for share in shares}))
     if not chosen or not all(0 < share < 1 for share in chosen):
-        raise InvalidParameter("shares", "attack", "numbers between 0 and 1", shares)
+        raise InvalidParameter("shares", "numbers between 0 and 1", shares)
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
-        raise InvalidParameter("seeds", "attack", "at least 1", seeds)
+        raise InvalidParameter("seeds", "at least 1", seeds)
     ways = plan or Attack()
     views = {seed: with_split(system, graph, seed, parts=split) for seed in numbers}
-    games = [_Game(system, view, ways, seed, store, progress) for seed, view in views.items()]
+    kept = store_for(store, system, graph)
+    games = [_Game(system, view, ways, seed, kept, progress) for seed, view in views.items()]
     defended = [replace(game, system=replace(system, defence=tuple(defence))) for game in games] if defence else []
     points = []
     for share in chosen:
         own = [game.figure(ways.kind, share) for game in games]
         noise = [game.figure("random", share) for game in games] if random else []
-        kept = [game.figure(ways.kind, share) for game in defended]
+        held = [game.figure(ways.kind, share) for game in defended]
         points.append(
             Damage(
                 share,
                 honest=_figures(own, "honest"),
                 attacked=_figures(own, "attacked"),
                 random=_figures(noise, "attacked"),
-                defended_honest=_figures(kept, "honest"),
-                defended=_figures(kept, "attacked"),
+                defended_honest=_figures(held, "honest"),
+                defended=_figures(held, "attacked"),
             )
         )
     return DamageCurve(
@@ -133,28 +134,23 @@ class _Game:
     graph: Graph
     plan: Attack
     seed: int
-    store: Store | None
+    store: Store
     progress: Callable[[str], None]
 
     def figure(self, kind: str, share: float) -> dict[str, Any]:
         """Return the figure with and without liars, from the store if it has it."""
-        key = {
-            "figure": "attack",
-            "plan": asdict(self.plan) | {"kind": kind, "share": share},
-            "system": self.system.name,
-            "settings": canonical({**self.system.settings(), "seed": self.seed}),
-            "graph": self.mark,
-            "version": privet.__version__,
-        }
-        store = Store(None) if self.store is None else self.store
-        found = store.compute(key, lambda: self.play(kind, share))
+        plan = asdict(self.plan) | {"kind": kind, "share": share}
+        known = {"data": self.data, "split": split_digest(self.graph.split)}
+        found = self.store.compute(
+            figure_key("attack", self.system, self.seed, **known, plan=plan), lambda: self.play(kind, share)
+        )
         self.progress(f"{self.system.name} {kind} {share:.0%}")
         return found
 
     @cached_property
-    def mark(self) -> str:
-        """The digest of the graph."""
-        return fingerprint(self.graph)
+    def data(self) -> str:
+        """The digest of the data."""
+        return data_digest(self.graph)
 
     @cached_property
     def honest_predictions(self) -> NDArray[np.int64]:

@@ -1,45 +1,78 @@
-"""A store of finished figures: one small JSON file each, named after everything that decides its value."""
+"""A store of finished figures: one small JSON file each, named after everything that decides its value.
+
+The usual store is a cache that all commands and :func:`~privet.evaluation.evaluate.evaluate` share. It holds figures of
+simulations and digests, never data, and only its owner may read it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import platformdirs
+
 from privet.data.files import atomic_file
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidParameter, PrivetError
 
-__all__ = ["Store", "canonical"]
+__all__ = ["LIMIT", "Store", "canonical", "shrink", "usual_store"]
 
-_FORMAT = 1
+LIMIT = 64 << 20
+"""Bytes that the usual store may take; the figures whose last use is longest ago go first."""
+
+_FORMAT = 2
+_OFF = ("0", "off", "no", "false")
+_ROUND = 128  # figures that are stored between two looks at the size
 
 
 class Store:
-    """A directory of finished figures, so that interrupted work goes on where it stopped.
+    """A directory of finished figures, so that nothing is measured twice and interrupted work goes on.
+
+    Several processes may use it at once: a file is there whole or not at all. One that cannot be read as a figure is
+    measured again.
 
     Args:
         folder: The directory, which is made when the first figure is stored; None keeps figures in memory only.
+        limit: The bytes that it may take (default: any number). A store with a limit is a cache: where it cannot be
+            written, figures are measured and not kept.
+        fresh: True to measure again what it has, and keep the new figure.
     """
 
-    def __init__(self, folder: str | Path | None) -> None:
+    def __init__(self, folder: str | Path | None, *, limit: int | None = None, fresh: bool = False) -> None:
         self.folder = None if folder is None else Path(folder)
+        self.limit, self.fresh = limit, fresh
         self._memory: dict[str, dict[str, Any]] = {}
+        self._stored = 0
 
-    def get(self, key: dict[str, Any]) -> dict[str, Any] | None:
+    @property
+    def arrays(self) -> Path | None:
+        """The directory of arrays beside the figures of a cache; None where none are kept, or none are to be read."""
+        return None if self.folder is None or self.limit is None or self.fresh else self.folder.with_name("priors")
+
+    def get(self, key: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the finished figure of a description, or None."""
         name = _name(key)
-        if self.folder is None or not (path := self.folder / name).exists():
-            return self._memory.get(name)
+        if name in self._memory:
+            return self._memory[name]
+        if self.folder is None or self.fresh:
+            return None
+        path = self.folder / name
         try:
-            found: dict[str, Any] = json.loads(path.read_text())["value"]
-        except (ValueError, KeyError, TypeError):
-            raise InvalidData(f"stored figure {name}", "written by privet", "another file; remove it") from None
+            document = json.loads(path.read_bytes())
+            if document["key"] != json.loads(json.dumps(key)) or not isinstance(document["value"], dict):
+                return None
+            if self.limit is not None:
+                os.utime(path)  # used now
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+        found: dict[str, Any] = document["value"]
         return found
 
-    def compute(self, key: dict[str, Any], work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def compute(self, key: Mapping[str, Any], work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Return the finished figure of a description; compute and store it if it is not there yet."""
         found = self.get(key)
         if found is None:
@@ -47,17 +80,37 @@ class Store:
             self._put(key, found)
         return found
 
-    def _put(self, key: dict[str, Any], value: dict[str, Any]) -> None:
+    def _put(self, key: Mapping[str, Any], value: dict[str, Any]) -> None:
+        name = _name(key)
+        if self.folder is None or self.fresh:
+            self._memory[name] = value  # what was measured afresh is not measured again
         if self.folder is None:
-            self._memory[_name(key)] = value
             return
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            place = f"{self.folder} ({error.strerror})"
-            raise InvalidParameter("folder", "Store", "a directory that can be written", place) from None
-        with atomic_file(self.folder / _name(key)) as file:
-            file.write_text(json.dumps({"key": key, "value": value}, sort_keys=True) + "\n")
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with atomic_file(self.folder / name, private=True) as file:
+                file.write_text(json.dumps({"key": key, "value": value}, sort_keys=True) + "\n")
+        except (OSError, PrivetError) as error:
+            if self.limit is not None:
+                return
+            place = f"{self.folder} ({getattr(error, 'strerror', None) or error})"
+            raise InvalidParameter("folder", "a directory that can be written", place) from None
+        if self.limit is not None and self._stored % _ROUND == 0:
+            shrink(self.folder, self.limit)
+        self._stored += 1
+
+
+def usual_store(*, fresh: bool = False) -> Store:
+    """Return the store that is used where none is named: the platform's cache directory, or ``PRIVET_CACHE``.
+
+    Args:
+        fresh: True to measure again what it has.
+    """
+    named = os.environ.get("PRIVET_CACHE")
+    if named is not None and named.strip().lower() in _OFF:
+        return Store(None)
+    folder = Path(named) if named else Path(platformdirs.user_cache_dir("privet", appauthor=False))
+    return Store(folder / "figures", limit=LIMIT, fresh=fresh)
 
 
 def canonical(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +121,31 @@ def canonical(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _name(key: dict[str, Any]) -> str:
+def _name(key: Mapping[str, Any]) -> str:
     """The SHA-256 of a description's canonical JSON, as a file name."""
     text = json.dumps({"format": _FORMAT, **key}, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+
+
+def shrink(folder: Path, limit: int) -> None:
+    """Remove the files whose last use is longest ago, until a fifth of the limit is free.
+
+    Args:
+        folder: The directory.
+        limit: The bytes above which files are removed.
+    """
+    files = []
+    for path in folder.iterdir():
+        try:
+            facts = path.stat()
+        except OSError:  # another process was faster
+            continue
+        files.append((facts.st_mtime_ns, facts.st_size, path))
+    size = sum(each for _, each, _ in files)
+    if size <= limit:
+        return
+    for _, each, path in sorted(files):
+        if size <= 0.8 * limit:
+            return
+        path.unlink(missing_ok=True)
+        size -= each

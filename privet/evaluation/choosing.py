@@ -27,7 +27,7 @@ def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: 
     chosen = dict(settings)
     for key, value in chosen.items():
         if key not in known:
-            raise InvalidParameter(key, "privet", f"a setting of {kind.name}: {', '.join(sorted(known))}", key)
+            raise InvalidParameter(key, f"a setting of {kind.name}: {', '.join(sorted(known))}", key)
         chosen[key] = _typed(known[key], value, kind.name)
     variant = condition or kind.preset_condition(chosen)
     return kind(**preset(kind.name, dataset, variant) | chosen)
@@ -40,16 +40,16 @@ def _typed(field: Field[Any], value: Any, system: str) -> Any:
         return None
     if "Any" in allowed:
         if isinstance(value, str):
-            raise InvalidParameter(field.name, system, "a number, or an object that Python code gives", value)
+            raise InvalidParameter(field.name, "a number, or an object that Python code gives", value)
         return value
     if "tuple" in str(field.type):
         listed = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
         if not listed and not isinstance(value, str):
-            raise InvalidParameter(field.name, system, "words", value)
+            raise InvalidParameter(field.name, "words", value)
         return tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
     numbers: dict[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "float": (int, float)}
     wanted = tuple(kind for part in allowed for kind in numbers.get(part, ())) or (str,)
     if isinstance(value, wanted) and ("bool" in allowed or not isinstance(value, bool)):
         return value
     expected = "a word" if wanted == (str,) else "of type " + " or ".join(sorted(allowed)).replace("None", "none")
-    raise InvalidParameter(field.name, system, expected, value)
+    raise InvalidParameter(field.name, expected, value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from abc import ABC, abstractmethod
@@ -12,7 +11,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from privet.data.files import atomic_file
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData, PrivetError
+from privet.evaluation.notebook import table_html
 
 __all__ = ["Document", "read_json"]
 
@@ -43,13 +43,13 @@ class Document(ABC):
         try:
             pandas = import_module("pandas")
         except ImportError:
-            raise InvalidParameter("to_frame", "privet", "used with pandas installed", "no pandas") from None
+            raise PrivetError("to_frame needs pandas: pip install 'privet[learning]'.") from None
         return pandas.DataFrame(self.rows())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, all of it or nothing."""
         with atomic_file(path) as file:
-            file.write_text(json.dumps(self.to_dict(), indent=2, sort_keys=True, allow_nan=False) + "\n")
+            file.write_text(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n")  # controls keep their order
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -58,10 +58,8 @@ class Document(ABC):
 
     def _repr_html_(self) -> str:
         rows = self.rows()
-        head = "".join(f"<th>{html.escape(str(name))}</th>" for name in rows[0]) if rows else ""
-        cells = ("".join(f"<td>{html.escape(_shown(value))}</td>" for value in row.values()) for row in rows)
-        body = "".join(f"<tr>{row}</tr>" for row in cells)
-        return f"<table><caption>{html.escape(repr(self))}</caption><thead><tr>{head}</tr></thead>{body}</table>"
+        head = [str(name) for name in rows[0]] if rows else [""]
+        return table_html(head, [[_shown(value) for value in row.values()] for row in rows], repr(self))
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:

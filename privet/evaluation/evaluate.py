@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import privet
+from privet.build import build_digest
 from privet.data import Graph
+from privet.data.interop import as_graph
 from privet.errors import InvalidData, InvalidParameter
 from privet.evaluation.cache import Store
-from privet.evaluation.ceiling import CEILING
+from privet.evaluation.ceiling import CEILING, only_if_highest
+from privet.evaluation.keys import store_for
 from privet.evaluation.measuring import OWN, Measuring, Task
 from privet.evaluation.metrics import METRICS, is_unbalanced
 from privet.evaluation.results import Figures, Result, SplitFacts
 from privet.evaluation.scoring import Scores, class_figures, with_split
 from privet.evaluation.verdict import Comparison, summary
-from privet.graph.topology import Elsewhere
+from privet.models.progress import Progress, counting
 from privet.systems import CentralSystem, LocalSystem
 
-__all__ = ["evaluate", "figures_needed", "fingerprint"]
-
-_CSR = ("indptr", "indices", "data")
+__all__ = ["evaluate", "figures_needed"]
 
 
 def evaluate(
@@ -37,7 +38,7 @@ def evaluate(
     dataset: str = "graph",
     store: Store | None = None,
     workers: int = 1,
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Progress = False,
 ) -> Result:
     """Train a system and what it is compared with over several seeds, and compare them on the test nodes.
 
@@ -51,10 +52,12 @@ def evaluate(
         controls: Whether to measure the controls as well.
         split: The shares of training and validation nodes of random splits, which then replace the graph's own.
         dataset: The data's name in the result.
-        store: A store of finished figures; what it has is not measured again.
+        store: A store of finished figures; what it has is not measured again (default: the one in the platform's
+            cache directory, or in ``PRIVET_CACHE``). ``Store(None)`` keeps nothing on disk.
         workers: The number of processes; figures do not depend on it. A script that asks for several must do so under
             ``if __name__ == "__main__"``.
-        progress: Called with a few words after each training.
+        progress: True shows a bar in a terminal or a notebook; a function is called with a few words after each
+            training.
 
     Returns:
         The figures, the controls, the guarantee and a verdict. ``peak_rss_mb`` is that of all processes together.
@@ -67,27 +70,32 @@ def evaluate(
     (1.0, ['structure_only', 'structure', 'label_propagation', 'features_only', 'majority', 'non_private', 'ceiling'])
     """
     if not isinstance(system, LocalSystem | CentralSystem):
-        raise InvalidParameter("system", "evaluate", "a system such as LPGNN(), with its parentheses", system)
+        raise InvalidParameter("system", "a system such as LPGNN(), with its parentheses", system)
+    graph = as_graph(graph, "evaluate")
     graph.require("features", "schema", "labels", owner="evaluate")
     promised = replace(system, seed=0).guarantee(graph)  # seeds are stored, and whoever knows them undoes the noise
     if promised is None:
-        raise InvalidParameter("noise_multiplier", "evaluate", "above 0; the run without noise is a control", 0)
+        raise InvalidParameter("noise_multiplier", "above 0; the run without noise is a control", 0)
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
-        raise InvalidParameter("seeds", "evaluate", "at least 1", seeds)
+        raise InvalidParameter("seeds", "at least 1", seeds)
     compared = (*system.controls(), CEILING) if controls else ()
-    mark = None if store is None else fingerprint(graph) + ("" if split is None else f" {split[0]:g} {split[1]:g}")
     splits = [with_split(system, graph, seed, parts=split) for seed in numbers]
-    measuring = Measuring(system, graph, split, mark)
+    for seed, view in zip(numbers, splits, strict=True):  # what cannot work is found before anything is trained
+        replace(system, seed=seed).check(view)
+    kept = store_for(store, system, graph)
+    measuring = Measuring(system, graph, split, kept.arrays)
     names = {each.key: f"{system.name} {each.short}".strip() for each in (OWN, *compared)}
     tasks = [Task(seed, key) for seed in numbers for key in names]
-    scores = measuring.figures(tasks, store, workers, lambda task: progress(names[task.control]))
+    with counting(progress, len(tasks), "training") as advance:
+        scores = measuring.figures(tasks, kept, workers, lambda task: advance(names[task.control]))
     found = {key: [scores[Task(seed, key)] for seed in numbers] for key in names}
     own = found.pop(OWN.key)
     headline = _headline(splits)
     values = _percents(own, headline)
     figures = {c.key: Figures(_percents(found[c.key], headline), c.short, c.title, c.question) for c in compared}
-    comparisons = [Comparison(c.title, figures[c.key].values, c.question, c.spares) for c in compared]
+    figures = only_if_highest(figures, Figures(values))
+    comparisons = [Comparison(figures[c.key].title, figures[c.key].values, c.question, c.spares) for c in compared]
     lines = system.lines(graph)
     return Result(
         system=system.name,
@@ -109,27 +117,13 @@ def evaluate(
         seconds=sum(one.seconds for scores in (own, *found.values()) for one in scores),
         peak_rss_mb=measuring.peak_rss_mb,
         version=privet.__version__,
+        build=build_digest(),
     )
 
 
 def figures_needed(system: Any, seeds: int, controls: bool) -> int:
     """Return how many trainings :func:`evaluate` makes, for a progress bar."""
     return seeds * (2 + len(system.controls()) if controls else 1)
-
-
-def fingerprint(graph: Graph) -> str:
-    """Return a digest of everything that a measurement reads: a user's file may change under the same name."""
-    mark = hashlib.sha256()
-    declared = None if graph.schema is None else graph.schema.to_json()
-    split = [] if graph.split is None else [graph.split.train, graph.split.validation, graph.split.test]
-    topology: Any = graph.adjacency
-    pattern = [topology.digest()] if isinstance(topology, Elsewhere) else [topology.indptr, topology.indices]
-    parts: list[Any] = [*pattern, graph.labels, declared, *split]
-    features = graph.features
-    parts += [features] if isinstance(features, np.ndarray | None) else [getattr(features, n) for n in _CSR]
-    for part in parts:
-        mark.update(np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
-    return mark.hexdigest()[:32]
 
 
 def _percents(scores: Sequence[Scores], metric: str) -> tuple[float, ...]:

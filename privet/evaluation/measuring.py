@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-import privet
 from privet.data import Graph
-from privet.evaluation.cache import Store, canonical
+from privet.estimation.shelf import lent
+from privet.evaluation.arrays import ArrayShelf
+from privet.evaluation.cache import Store
 from privet.evaluation.ceiling import CEILING
+from privet.evaluation.keys import data_digest, figure_key, split_digest
 from privet.evaluation.scoring import Scores, scored, with_split
 from privet.evaluation.threads import threads_for
 from privet.evaluation.workers import Worker, measure_in_processes, peak_rss_mb
@@ -43,13 +47,13 @@ class Measuring:
         system: The system.
         graph: The graph, with or without a split.
         split: The shares of random splits, or None for the graph's own.
-        mark: A digest of everything that a measurement reads, for the store.
+        arrays: The directory of structural priors on disk; None for none.
     """
 
     system: Any
     graph: Graph
     split: tuple[float, float] | None
-    mark: str | None = None
+    arrays: Path | None = None
     _peaks: dict[int, float] = field(default_factory=dict, init=False)
 
     @property
@@ -60,7 +64,7 @@ class Measuring:
     def figures(
         self,
         tasks: Sequence[Task],
-        store: Store | None,
+        store: Store,
         workers: int,
         done: Callable[[Task], None] = lambda task: None,
     ) -> dict[Task, Scores]:
@@ -68,21 +72,20 @@ class Measuring:
 
         Args:
             tasks: The figures, those of one seed together.
-            store: The store of finished figures, or None.
+            store: The store of finished figures.
             workers: The number of processes.
             done: Called after each figure.
         """
         found: dict[Task, Scores] = {}
 
         def finish(task: Task, scores: Scores) -> None:
-            if store is not None:
-                store.compute(self._key(task), scores.to_dict)
+            store.compute(self.key(task), scores.to_dict)
             found[task] = scores
             done(task)
 
         missing = []
         for task in tasks:
-            kept = None if store is None else store.get(self._key(task))
+            kept = store.get(self.key(task))
             missing.append(task) if kept is None else finish(task, Scores.from_dict(kept))
         if workers == 1 or len(missing) < 2:
             for task in missing:
@@ -98,23 +101,23 @@ class Measuring:
     def measure(self, task: Task) -> Scores:
         """Train and score one figure."""
         view = with_split(self.system, self.graph, task.seed, parts=self.split)
-        with threads_for(self.graph):
+        shelf = None if self.arrays is None else ArrayShelf(self.arrays)
+        with threads_for(self.graph), lent(shelf):
             return scored(lambda: self._control(task).trained(self.system, view, task.seed), view)
 
     def _control(self, task: Task) -> Control:
         known: tuple[Control, ...] = (OWN, *self.system.controls(), CEILING)
         return next(each for each in known if each.key == task.control)
 
-    def _key(self, task: Task) -> dict[str, Any]:
+    def key(self, task: Task) -> dict[str, Any]:
         """Describe a figure; controls of different systems that share a subject share their figures."""
         subject = self._control(task).subject(self.system)
-        return {
-            "figure": task.control,
-            "system": subject.name,
-            "settings": canonical({**subject.settings(), "seed": task.seed}),
-            "graph": self.mark,
-            "version": privet.__version__,
-        }
+        view = with_split(self.system, self.graph, task.seed, parts=self.split)
+        return figure_key(task.control, subject, task.seed, data=self._data, split=split_digest(view.split))
+
+    @cached_property
+    def _data(self) -> str:
+        return data_digest(self.graph)
 
 
 def _measure(measuring: Measuring, task: Task) -> tuple[Scores, int, float]:

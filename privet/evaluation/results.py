@@ -1,4 +1,4 @@
-"""Typed results: one run, a comparison of two, and a curve over budgets."""
+"""Typed results: one run, and a curve over budgets."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import numpy as np
 from privet.errors import InvalidData, PrivetError
 from privet.evaluation.documents import Document, demand
 from privet.evaluation.intervals import CONFIDENCE, half_width
+from privet.evaluation.notebook import result_html, sweep_html
 from privet.privacy import Guarantee
 from privet.privacy.ledger import LedgerLine
 from privet.privacy.statement import write_statement
 
-__all__ = ["ClassFigures", "Comparison", "Figures", "Result", "SplitFacts", "Sweep"]
+__all__ = ["ClassFigures", "Figures", "Result", "SplitFacts", "Sweep"]
 
 _RESULT = "a result of a run or a sweep"
 _NEEDED = ("system", "dataset", "task", "metric", "mean", "std", "values", "settings", "controls", "guarantee")
@@ -142,6 +143,7 @@ class Result(Document):
         seconds: The time that all trainings took together; None if it is not known.
         peak_rss_mb: The process's largest resident memory; None if it is not known.
         version: The version of privet.
+        build: The digest of privet's files (see :mod:`privet.build`).
     """
 
     system: str
@@ -164,6 +166,7 @@ class Result(Document):
     seconds: float | None = None
     peak_rss_mb: float | None = None
     version: str = "unknown"
+    build: str = "unknown"
 
     def __post_init__(self) -> None:
         if not self.dataset.startswith("pyg:"):  # a path would tell about the user's machine
@@ -207,6 +210,7 @@ class Result(Document):
             "seconds": self.seconds,
             "peak_rss_mb": self.peak_rss_mb,
             "version": self.version,
+            "build": self.build,
             **{name: list(value) if name == "tuning" else value for name, value in rest.items()},
         }
 
@@ -219,7 +223,7 @@ class Result(Document):
             where: The document's name in error messages.
         """
         found = demand(document, _NEEDED, where, _RESULT)
-        optional = ("verdict", "facts", "seconds", "peak_rss_mb", "version")
+        optional = ("verdict", "facts", "seconds", "peak_rss_mb", "version", "build")
         try:
             return cls(
                 **{name: found[name] for name in ("system", "dataset", "task", "metric")},
@@ -260,80 +264,14 @@ class Result(Document):
         target = Path(path)
         write_statement(self.to_dict(), target.with_name(target.stem + ".privacy.yaml"))
 
+    def _repr_html_(self) -> str:
+        return result_html(self)
+
     def __repr__(self) -> str:
         return (
             f"Result({self.system} on {self.dataset}: {self.metric} {with_interval(self.figures)}, "
-            f"{_seeds(len(self.seeds))}, epsilon {self.guarantee.epsilon:.4g})"
+            f"{seeds_in_words(len(self.seeds))}, epsilon {self.guarantee.epsilon:.4g})"
         )
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison(Document):
-    """A paired comparison of two results over the same seeds and test nodes.
-
-    Attributes:
-        first: The first result in words.
-        second: The second result in words.
-        metric: The metric and its unit.
-        seeds: The seeds that both were measured with.
-        differences: First minus second, one value for each seed.
-        p_value: The two-sided p-value of the paired t-test; None for one seed.
-    """
-
-    first: str
-    second: str
-    metric: str
-    seeds: tuple[int, ...]
-    differences: tuple[float, ...]
-    p_value: float | None
-
-    @property
-    def difference(self) -> float:
-        """The mean difference."""
-        return float(np.mean(self.differences))
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The 95 % confidence interval of the mean difference; None for one seed."""
-        width = half_width(self.differences)
-        return None if width is None else (self.difference - width, self.difference + width)
-
-    @property
-    def sentence(self) -> str:
-        """The finding in words."""
-        if self.interval is None:
-            return (
-                f"{self.first} is {self.difference:+.1f} points from {self.second}; one seed cannot tell whether "
-                "they differ. Measure 5 seeds."
-            )
-        low, high = self.interval
-        found = f"{self.difference:+.1f} points (95 % confidence: {low:+.1f} to {high:+.1f}; p = {self.p_value:.2g})"
-        if low <= 0 <= high:
-            return f"{self.first} and {self.second} cannot be told apart: {found}, {_seeds(len(self.seeds))}."
-        better = "better" if low > 0 else "worse"
-        return f"{self.first} is {better} than {self.second}: {found}, {_seeds(len(self.seeds))}."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
-        derived = {"difference": self.difference, "interval": self.interval, "sentence": self.sentence}
-        return {**asdict(self), "confidence": CONFIDENCE, **derived}
-
-    @classmethod
-    def from_dict(cls, document: Any, where: str = "comparison") -> Comparison:
-        """Read what :meth:`to_dict` made."""
-        names = ("first", "second", "metric", "seeds", "differences", "p_value")
-        found = demand(document, names, where, "a comparison of two results")
-        rest = {name: tuple(found[name]) for name in ("seeds", "differences")}
-        return cls(**{name: found[name] for name in names} | rest)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one row for each seed."""
-        named = {"first": self.first, "second": self.second}
-        pairs = zip(self.seeds, self.differences, strict=True)
-        return [{**named, "seed": seed, "difference": value} for seed, value in pairs]
-
-    def __repr__(self) -> str:
-        return f"Comparison({self.sentence})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -374,6 +312,7 @@ class Sweep(Document):
             "half_widths": [point.figures.half_width for point in self.points],
             "points": [point.to_dict() for point in self.points],
             "version": self.points[0].version,
+            "build": self.points[0].build,
         }
 
     @classmethod
@@ -391,6 +330,9 @@ class Sweep(Document):
         pairs = zip(self.epsilons, self.points, strict=True)
         return [{self.budget: epsilon, **row} for epsilon, point in pairs for row in point.rows()]
 
+    def _repr_html_(self) -> str:
+        return sweep_html(self)
+
     def __repr__(self) -> str:
         budgets = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
         return f"Sweep({self.system} on {self.dataset}: {self.budget} {budgets})"
@@ -406,5 +348,6 @@ def _line(entry: Mapping[str, Any]) -> LedgerLine:
     return LedgerLine(**{name: value for name, value in entry.items() if name in _OF_LINE})
 
 
-def _seeds(count: int) -> str:
+def seeds_in_words(count: int) -> str:
+    """Write a number of seeds."""
     return "one seed" if count == 1 else f"{count} seeds"

@@ -9,8 +9,10 @@ from typing import Any
 from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.evaluation.cache import Store
-from privet.evaluation.evaluate import evaluate
+from privet.evaluation.evaluate import evaluate, figures_needed
+from privet.evaluation.keys import store_for
 from privet.evaluation.results import Sweep
+from privet.models.progress import Progress, counting
 from privet.systems import LocalSystem
 
 __all__ = ["sweep"]
@@ -28,7 +30,7 @@ def sweep(
     dataset: str = "graph",
     store: Store | None = None,
     workers: int = 1,
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Progress = False,
 ) -> Sweep:
     """Measure a system and its controls at every budget; controls that do not depend on it are measured once.
 
@@ -42,21 +44,23 @@ def sweep(
         controls: Whether to measure the controls as well.
         split: As for :func:`~privet.evaluation.evaluate.evaluate`.
         dataset: The data's name in the result.
-        store: A store of finished figures, for a sweep that can be interrupted (default: in memory).
+        store: As for :func:`~privet.evaluation.evaluate.evaluate`.
         workers: As for :func:`~privet.evaluation.evaluate.evaluate`.
-        progress: Called with a few words after each training.
+        progress: As for :func:`~privet.evaluation.evaluate.evaluate`.
     """
     chosen = sorted(set(epsilons))
     if not chosen or not all(epsilon > 0 for epsilon in chosen):
-        raise InvalidParameter("epsilons", "sweep", "numbers above 0", epsilons)
+        raise InvalidParameter("epsilons", "numbers above 0", epsilons)
     make = system if not hasattr(system, "settings") else _changing(system, budget)
     systems = [make(epsilon) for epsilon in chosen]
     name = budget or _budget(systems[0])
     if name not in systems[0].settings():
-        raise InvalidParameter("budget", f"a sweep of {systems[0].name}", "a setting of the system", name)
-    kept = Store(None) if store is None else store
+        raise InvalidParameter("budget", "a setting of the system", name)
+    kept = store_for(store, systems[0], graph)
     shared: dict[str, Any] = {"controls": controls, "split": split, "dataset": dataset, "store": kept}
-    points = [evaluate(one, graph, seeds, **shared, workers=workers, progress=progress) for one in systems]
+    numbers = seeds if isinstance(seeds, int) else len(seeds)
+    with counting(progress, sum(figures_needed(one, numbers, controls) for one in systems), "training") as advance:
+        points = [evaluate(one, graph, seeds, **shared, workers=workers, progress=advance) for one in systems]
     return Sweep(name, tuple(points))
 
 

@@ -38,12 +38,12 @@ def tune(
     try:
         import optuna
     except ImportError:
-        raise InvalidParameter("trials", "tune", "0 without the extra 'search' installed", trials) from None
+        raise InvalidParameter("trials", "0 without the extra 'search' installed", trials) from None
     if not isinstance(system, LocalSystem):
         expected = "a local system: a search on protected data would spend budget"
-        raise InvalidParameter("system", "tune", expected, type(system).__name__)
+        raise InvalidParameter("system", expected, type(system).__name__)
     if trials < 1:
-        raise InvalidParameter("trials", "tune", "an integer of at least 1", trials)
+        raise InvalidParameter("trials", "an integer of at least 1", trials)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     split = with_split(system, graph, seed)
     space = type(system).search_space

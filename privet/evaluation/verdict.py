@@ -11,10 +11,13 @@ from scipy import stats
 
 from privet.evaluation.intervals import half_width
 
-__all__ = ["MARGIN", "Comparison", "needless", "seeds_needed", "summary", "verdict"]
+__all__ = ["FEWEST", "MARGIN", "Comparison", "needless", "seeds_needed", "summary", "verdict"]
 
 MARGIN = 1.0
-"""The points below which a gain counts as none."""
+"""The least effect in points: a smaller gain counts as none, and a smaller loss is no harm."""
+
+FEWEST = 3
+"""The number of seeds below which nothing is claimed: the spread of two tells next to nothing of the mean's."""
 
 _MOST_SEEDS = 1000
 
@@ -49,8 +52,8 @@ class Comparison:
 def summary(private: Sequence[float], comparisons: Sequence[Comparison]) -> str:
     """Say in one sentence, or two, whether the private data helped: against the strongest control without them.
 
-    The second sentence names a control that does as well with less data or, where the strongest control is not
-    beaten, the strongest one that is.
+    The second sentence names a control that does as well with less data. A lead over a weaker control is no claim: who
+    does without the data would use the strongest.
 
     Args:
         private: The system's figures, one for each seed, in per cent.
@@ -65,13 +68,11 @@ def summary(private: Sequence[float], comparisons: Sequence[Comparison]) -> str:
     asked = [each for each in ranked if each.subject]
     if not asked:
         return ""
-    first, *weaker = asked
+    first = asked[0]
     said = verdict(private, first.values, first.subject or "", first.name)
     if first.spares and needless(private, first.values, first.name, first.spares):
         return f"{said.removesuffix('.')}: {first.spares} need not be collected for this."
     others = [needless(private, each.values, each.name, each.spares) for each in ranked if each.spares]
-    if not _helps(private, first.values):
-        others += [verdict(private, e.values, e.subject or "", e.name) for e in weaker if _helps(private, e.values)]
     return " ".join([said, *list(filter(None, others))[:1]])
 
 
@@ -83,8 +84,9 @@ def verdict(
 ) -> str:
     """Say that the private data help, that they do not help by more than a margin, or that it cannot be told.
 
-    The figures are paired by their seeds. Help is a difference whose 95 % confidence interval (Student's t) lies above
-    0. No help is an equivalence test: with 95 % confidence (one-sided) the gain is below :data:`MARGIN` points.
+    The figures are paired by their seeds. Help is a gain of at least :data:`MARGIN` points whose 95 % confidence
+    interval (Student's t) lies above 0, and harm a loss of as much. No help is an equivalence test: with 95 %
+    confidence (one-sided) the gain is below :data:`MARGIN` points. Fewer than :data:`FEWEST` seeds support no claim.
 
     Args:
         private: The system's figures, one for each seed, in per cent.
@@ -96,24 +98,26 @@ def verdict(
     'The private features help: 4.0 +- 0.4 points above structure only (95 % confidence, 3 seeds).'
     >>> verdict([84.0, 84.2, 84.0], [84.1, 84.0, 84.1])[:54]
     'The private features do not help by more than 1 point:'
-    >>> verdict([82.3, 86.0], [78.0, 84.0])[:50]
-    'It cannot be told whether the private features hel'
+    >>> verdict([82.3, 86.0], [78.0, 84.0])[:49]
+    'Two seeds cannot tell whether the private feature'
     """
     differences = np.asarray(private, dtype=float) - np.asarray(control, dtype=float)
     mean, width, begin = float(differences.mean()), half_width(differences), subject[0].upper() + subject[1:]
-    if width is None:
-        return f"One seed cannot tell whether {subject} help ({mean:+.1f} points against {against}): measure 5 seeds."
+    if width is None or len(differences) < FEWEST:
+        few = "One seed" if width is None else "Two seeds"
+        return f"{few} cannot tell whether {subject} help ({mean:+.1f} points against {against}): measure 5 seeds."
     certainty = f"(95 % confidence, {len(differences)} seeds)"
-    if mean > width:
+    if mean > width and mean >= MARGIN:
         return f"{begin} help: {mean:.1f} +- {width:.1f} points above {against} {certainty}."
-    if mean < -width:
+    if mean < -width and mean <= -MARGIN:
         return f"{begin} hurt: {-mean:.1f} +- {width:.1f} points below {against} {certainty}."
     found = f"{mean:+.1f} +- {width:.1f} points against {against}, 95 % confidence, {len(differences)} seeds"
     upper = _upper_bound(differences)
     if upper < MARGIN:
         gain = f"{mean:+.1f} points against {against}, at most {upper:+.1f}"
         return f"{begin} do not help by more than {MARGIN:g} point: {gain} {certainty}."
-    return f"It cannot be told whether {subject} help ({found}): measure {seeds_needed(differences)} seeds."
+    by = f"help by {MARGIN:g} point or more"
+    return f"It cannot be told whether {subject} {by} ({found}): measure {seeds_needed(differences)} seeds."
 
 
 def needless(private: Sequence[float], simpler: Sequence[float], name: str, spared: str) -> str:
@@ -125,13 +129,13 @@ def needless(private: Sequence[float], simpler: Sequence[float], name: str, spar
         name: The control in words.
         spared: The data that the control does without.
 
-    >>> needless([60.7, 64.9], [59.5, 59.7], "label propagation", "the features")
+    >>> needless([60.7, 64.9, 62.1], [59.5, 59.7, 59.6], "label propagation", "the features")
     ''
     >>> needless([40.0, 41.0, 40.5], [59.2, 59.4, 59.6], "label propagation", "the features")
     'But label propagation gives 59.4: the features need not be collected for this.'
     """
     differences = np.asarray(private, dtype=float) - np.asarray(simpler, dtype=float)
-    if len(differences) < 2 or _upper_bound(differences) >= MARGIN:
+    if len(differences) < FEWEST or _upper_bound(differences) >= MARGIN:
         return ""
     return f"But {name} gives {float(np.mean(simpler)):.1f}: {spared} need not be collected for this."
 
@@ -148,13 +152,6 @@ def seeds_needed(differences: Sequence[float]) -> int:
     while count < _MOST_SEEDS and stats.t.ppf(0.975, count - 1) * spread / math.sqrt(count) > MARGIN:
         count += 1
     return count
-
-
-def _helps(private: Sequence[float], control: Sequence[float]) -> bool:
-    """Return whether the difference is shown to be above 0."""
-    differences = np.asarray(private, dtype=float) - np.asarray(control, dtype=float)
-    width = half_width(differences)
-    return width is not None and float(differences.mean()) > width
 
 
 def _upper_bound(differences: Sequence[float]) -> float:

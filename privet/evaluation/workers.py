@@ -69,7 +69,7 @@ def measure_in_processes(worker: Worker, tasks: Sequence[Sequence[Any]], workers
         workers: The number of processes.
     """
     if workers < 1:
-        raise InvalidParameter("workers", "evaluate", "at least 1", workers)
+        raise InvalidParameter("workers", "at least 1", workers)
     context = _context()
     waiting = list(enumerate(tasks))[::-1]
     started: dict[Connection, Any] = {}

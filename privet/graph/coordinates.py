@@ -36,17 +36,17 @@ def spectral_coordinates(adjacency: sp.csr_array | Elsewhere, width: int = 64, *
     width = min(width, nodes - 2)
     if width < 1 or not adjacency.nnz:
         return np.zeros((nodes, 0), dtype=np.float32)
-    matrix: Any = symmetric_of(adjacency, np.float64) if normalised else adjacency
+    matrix: Any = symmetric_of(adjacency) if normalised else adjacency
     if not isinstance(matrix, sp.sparray):
         product = partial(operator.matmul, matrix)
         matrix = LinearOperator((nodes, nodes), matvec=product, matmat=product, dtype=np.float64)
     elif not normalised:
-        matrix = matrix.astype(np.float64)
+        matrix = matrix.astype(np.float32)
     if nodes <= _DENSE:
         values, vectors = np.linalg.eigh(matrix @ np.eye(nodes))
         kept = np.argsort(-values if normalised else -np.abs(values), kind="stable")[:width]
         return standardised(vectors[:, kept])
-    start = np.random.default_rng(0).normal(size=nodes)  # a fixed one, so that the result repeats
+    start = np.random.default_rng(0).normal(size=nodes).astype(matrix.dtype)  # a fixed one, so that the result repeats
     _, vectors = eigsh(matrix, k=width, which="LA" if normalised else "LM", v0=start, tol=_TOLERANCE)
     return standardised(vectors)
 

@@ -55,7 +55,7 @@ class Filter:
 
     def __post_init__(self) -> None:
         if not self.coefficients or not all(math.isfinite(coefficient) for coefficient in self.coefficients):
-            raise InvalidParameter("coefficients", "Filter", "at least one finite number", self.coefficients)
+            raise InvalidParameter("coefficients", "at least one finite number", self.coefficients)
 
     @classmethod
     def hops(cls, operator: Operator, hops: int) -> Filter:
@@ -66,7 +66,7 @@ class Filter:
             hops: The number of propagations.
         """
         if isinstance(hops, bool) or not isinstance(hops, int | np.integer) or hops < 0:
-            raise InvalidParameter("hops", "propagate", "an integer of at least 0", hops)
+            raise InvalidParameter("hops", "an integer of at least 0", hops)
         return cls(operator, (0.0,) * int(hops) + (1.0,))
 
     @property

@@ -105,7 +105,7 @@ class LazyFeatures:
     def __matmul__(self, weight: torch.Tensor) -> torch.Tensor:
         """Compute X W, differentiable in W, without an N x d matrix."""
         if weight.ndim != 2 or weight.shape[0] != self.shape[1]:
-            raise InvalidParameter("W", "LazyFeatures @ W", f"a matrix of {self.shape[1]} rows", tuple(weight.shape))
+            raise InvalidParameter("W", f"a matrix of {self.shape[1]} rows", tuple(weight.shape))
         scaled = weight if self.scale is None else self.scale.unsqueeze(1) * weight
         if self.offset is None:
             result = self._filtered(self.base @ scaled)
@@ -144,7 +144,7 @@ class LazyFeatures:
         if self.selected is not None:
             raise InvalidParameter("These features are a selection of rows. Propagate first, then select rows.")
         if operator.shape != (self.shape[0], self.shape[0]):
-            raise InvalidParameter("operator", "LazyFeatures.filter", f"over {self.shape[0]} nodes", operator.shape)
+            raise InvalidParameter("operator", f"over {self.shape[0]} nodes", operator.shape)
         return replace(self, filters=(*self.filters, polynomial))
 
     def rows(self, index: torch.Tensor | NDArray[np.integer]) -> LazyFeatures:
@@ -159,13 +159,13 @@ class LazyFeatures:
         if chosen.ndim != 1 or chosen.dtype == torch.bool or chosen.is_floating_point() or chosen.is_complex():
             expected = f"ids or a mask over {self.shape[0]} rows"
             found = f"{chosen.dtype} of shape {list(chosen.shape)}"
-            raise InvalidParameter("index", "LazyFeatures.rows", expected, found)
+            raise InvalidParameter("index", expected, found)
         chosen = chosen.to(torch.int64)
         wrong = (chosen < 0) | (chosen >= self.shape[0])
         if wrong.any():
             position = int(wrong.int().argmax())
             expected = f"a node from 0 to {self.shape[0] - 1}"
-            raise InvalidParameter(f"index[{position}]", "LazyFeatures.rows", expected, int(chosen[position]))
+            raise InvalidParameter(f"index[{position}]", expected, int(chosen[position]))
         if self.filters:
             return replace(self, selected=chosen if self.selected is None else self.selected[chosen])
         unit = None if self.unit is None else self.unit[chosen]

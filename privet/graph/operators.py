@@ -142,7 +142,7 @@ def apply(linear: LinearMap, x: torch.Tensor) -> torch.Tensor:
     matrix = linear.matrix
     if x.ndim not in (1, 2) or x.shape[0] != matrix.shape[1] or x.dtype != matrix.dtype:
         expected = f"a vector or matrix of {matrix.shape[1]} rows and {matrix.dtype}"
-        raise InvalidParameter("x", "Operator @ x", expected, f"{tuple(x.shape)} of {x.dtype}")
+        raise InvalidParameter("x", expected, f"{tuple(x.shape)} of {x.dtype}")
     if x.ndim == 1:
         return apply(linear, x.unsqueeze(1)).squeeze(1)
     if not (x.requires_grad and torch.is_grad_enabled()):
@@ -209,7 +209,7 @@ def pagerank_operator(graph: GraphLike, r: float, *, dtype: torch.dtype = torch.
         dtype: The type of the values.
     """
     if not 0.0 <= r <= 1.0:
-        raise InvalidParameter("r", "pagerank_operator", "a number in [0, 1]", r)
+        raise InvalidParameter("r", "a number in [0, 1]", r)
     adjacency = adjacency_of(graph)
     degrees = degrees_of(adjacency)
     return _scaled(adjacency, _power(degrees, r - 1.0), _power(degrees, -r), dtype)
@@ -225,7 +225,7 @@ def adjacency_of(graph: GraphLike) -> sp.csr_array:
     if isinstance(matrix, Elsewhere):
         matrix = matrix.tocsr()
     if not sp.issparse(matrix):
-        raise InvalidParameter("graph", "an operator", "a Graph or a sparse matrix", type(graph).__name__)
+        raise InvalidParameter("graph", "a Graph or a sparse matrix", type(graph).__name__)
     if matrix.shape[0] != matrix.shape[1]:
         raise InvalidData("adjacency", "square", f"shape {matrix.shape}")
     adjacency = sp.csr_array(matrix)

@@ -78,7 +78,7 @@ def pagerank_filter(
         vectors: As for :func:`pagerank`.
     """
     if not is_symmetric(adjacency):
-        raise InvalidParameter("adjacency", "pagerank", "symmetric; use pagerank_series otherwise", "a directed graph")
+        raise InvalidParameter("adjacency", "symmetric; use pagerank_series otherwise", "a directed graph")
     operator = pagerank_operator(adjacency, r)
     plain = resolvent_coefficients(alpha, -1.0, 1.0, tolerance)
     found = _outer(adjacency, vectors)
@@ -105,9 +105,9 @@ def resolvent_coefficients(alpha: float, low: float, high: float, tolerance: flo
     """
     for name, value in {"alpha": alpha, "tolerance": tolerance}.items():
         if not 0.0 < value < 1.0:
-            raise InvalidParameter(name, "pagerank", "a number in (0, 1)", value)
+            raise InvalidParameter(name, "a number in (0, 1)", value)
     if not -1.0 <= low < high <= 1.0:
-        raise InvalidParameter("interval", "pagerank", "within [-1, 1]", (low, high))
+        raise InvalidParameter("interval", "within [-1, 1]", (low, high))
     onward = 1.0 - alpha
     low = min(low, -high)  # with its centre at most 0, |p| < 2 f on the whole of [-1, 1]
     centre, half = (low + high) / 2, (high - low) / 2

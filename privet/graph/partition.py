@@ -30,7 +30,7 @@ def partition(graph: GraphLike, parts: int, *, seed: int | None = 0) -> NDArray[
     nodes = int(adjacency.shape[0])
     if isinstance(parts, bool) or not isinstance(parts, int | np.integer) or not 1 <= parts <= nodes:
         expected = f"an integer from 1 to the number of nodes, {nodes}"
-        raise InvalidParameter("parts", "partition", expected, parts)
+        raise InvalidParameter("parts", expected, parts)
     if parts == 1:
         return np.zeros(nodes, dtype=np.int64)
     pattern = sp.csr_array((np.ones(adjacency.nnz, np.int8), adjacency.indices, adjacency.indptr), adjacency.shape)

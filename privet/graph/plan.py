@@ -72,7 +72,7 @@ def plan(
     given = {"num_nodes": num_nodes, "nnz_features": nnz_features, "dimension": dimension, "hidden": hidden}
     for name, value in {**given, "hops": hops, "nnz_operator": nnz_operator, "epochs": epochs}.items():
         if value < 0:
-            raise InvalidParameter(name, "plan", "a number of at least 0", value)
+            raise InvalidParameter(name, "a number of at least 0", value)
     cells = num_nodes * dimension
     layer = 2 * epochs  # forward and backward
     dense_product = layer * cells * (READ + hidden * MULTIPLY)

@@ -48,7 +48,7 @@ class Projection:
         for name, least, bound in (("dimension", 1, 1 << 31), ("width", 1, _BITS << _WORDS), ("seed", 0, 1 << 16)):
             value = getattr(self, name)
             if not least <= value < bound:
-                raise InvalidParameter(name, "Projection", f"an integer from {least} to {bound - 1}", value)
+                raise InvalidParameter(name, f"an integer from {least} to {bound - 1}", value)
 
     @property
     def columns(self) -> int:

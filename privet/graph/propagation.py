@@ -76,7 +76,7 @@ def residual_bound(alpha: float, terms: int) -> float:
     """
     _check_alpha(alpha)
     if not isinstance(terms, int) or terms < 1:
-        raise InvalidParameter("terms", "pagerank_series", "an integer of at least 1", terms)
+        raise InvalidParameter("terms", "an integer of at least 1", terms)
     return float((1.0 - alpha) ** terms)
 
 
@@ -89,7 +89,7 @@ def series_terms(alpha: float, tolerance: float) -> int:
     """
     _check_alpha(alpha)
     if not 0.0 < tolerance < 1.0:
-        raise InvalidParameter("tolerance", "pagerank_series", "a number in (0, 1)", tolerance)
+        raise InvalidParameter("tolerance", "a number in (0, 1)", tolerance)
     terms = max(1, math.ceil(math.log(tolerance) / math.log1p(-alpha)) - 1)
     while residual_bound(alpha, terms) > tolerance:  # the logarithms round
         terms += 1
@@ -123,9 +123,9 @@ def backward_push(
     """
     _check_alpha(alpha)
     if not (r_max > 0.0 and math.isfinite(r_max)):
-        raise InvalidParameter("r_max", "backward_push", "a finite number above 0", r_max)
+        raise InvalidParameter("r_max", "a finite number above 0", r_max)
     if not 0.0 <= r <= 1.0:
-        raise InvalidParameter("r", "backward_push", "a number in [0, 1]", r)
+        raise InvalidParameter("r", "a number in [0, 1]", r)
     adjacency = _averageable(graph)
     scale = _scales(adjacency, r)
     values = x.dense() if isinstance(x, LazyFeatures) else x
@@ -185,4 +185,4 @@ def _scales(adjacency: sp.csr_array, r: float) -> NDArray[np.float64]:
 
 def _check_alpha(alpha: float) -> None:
     if not 0.0 < alpha < 1.0:
-        raise InvalidParameter("alpha", "personalised PageRank", "a number in (0, 1)", alpha)
+        raise InvalidParameter("alpha", "a number in (0, 1)", alpha)

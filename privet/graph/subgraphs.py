@@ -104,9 +104,9 @@ class SubgraphSampler:
 
     def __post_init__(self) -> None:
         if not 0 < self.rate <= 1:
-            raise InvalidParameter("rate", "SubgraphSampler", "a probability above 0", self.rate)
+            raise InvalidParameter("rate", "a probability above 0", self.rate)
         if not self.multiplier >= 0:  # NaN too
-            raise InvalidParameter("multiplier", "SubgraphSampler", "a number of at least 0", self.multiplier)
+            raise InvalidParameter("multiplier", "a number of at least 0", self.multiplier)
         if self.unprotected_nodes is not None and (self.unprotected_nodes & self.members).any():
             both = int(np.argmax(self.unprotected_nodes & self.members))
             raise InvalidParameter(f"Node {both} is in both members and unprotected_nodes of SubgraphSampler.")
@@ -204,7 +204,7 @@ def few_neighbours(adjacency: sp.csr_array, most: int | None, bits: Bits) -> sp.
     if most is None:
         return adjacency
     if most < 0:
-        raise InvalidParameter("most", "few_neighbours", "None or an integer of at least 0", most)
+        raise InvalidParameter("most", "None or an integer of at least 0", most)
     counts = np.diff(adjacency.indptr)
     rows = np.repeat(np.arange(adjacency.shape[0]), counts)
     order = np.lexsort((bits.words(len(rows)), rows))

@@ -52,17 +52,16 @@ class AdjacencyResponse(Mechanism):
     one_sided: bool = False
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
-        object.__setattr__(self, "num_nodes", check_count(self.num_nodes, "num_nodes", owner, 2, (1 << 31) - 1))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "num_nodes", check_count(self.num_nodes, "num_nodes", 2, (1 << 31) - 1))
         if not isinstance(self.one_sided, bool):
-            raise InvalidParameter("one_sided", owner, "True or False", self.one_sided)
+            raise InvalidParameter("one_sided", "True or False", self.one_sided)
         _ = self.odds
 
     @cached_property
     def odds(self) -> Odds:
         """The weights of the true bit and of its opposite."""
-        return odds(Fraction(self.epsilon), type(self).__name__)
+        return odds(Fraction(self.epsilon))
 
     @property
     def flip(self) -> float:
@@ -141,7 +140,7 @@ class AdjacencyResponse(Mechanism):
 
     def guarantee(self) -> Guarantee:
         """epsilon for one bit of one list."""
-        return Guarantee.of_list_bit(self.epsilon, one_sided=self.one_sided)
+        return Guarantee.of_list_bit(self.epsilon)
 
     def tallies(self, reports: NeighbourReports) -> tuple[Tally, ...]:
         """One column for each node that lists are about; a bit is 1 with a probability between q and 1 - q."""
@@ -205,17 +204,17 @@ class AdjacencyResponse(Mechanism):
         constant = self.flip * (1 - self.flip) / (1 - 2 * self.flip) ** 2
         return np.broadcast_to(np.float64(constant), (np.shape(values)[0], self.num_nodes))
 
-    def exact_distribution(self, value: Any) -> Distribution:
-        """All 2^(N-1) lists that node 0 may report, given its row of the adjacency matrix."""
-        _, columns, _ = self._entries(np.atleast_2d(value), np.zeros(1, dtype=np.int64))
+    def exact_distribution(self, value: Any, user: int = 0) -> Distribution:
+        """All 2^(N-1) lists that a node (default 0) may report, given its row of the adjacency matrix."""
+        _, columns, _ = self._entries(np.atleast_2d(value), np.array([user]))
         true = set(columns.tolist())
         flip = Fraction(self.odds.low, self.odds.total)
-        others = range(1, self.num_nodes)
+        others = [each for each in range(self.num_nodes) if (each > user if self.one_sided else each != user)]
         result: Distribution = {}
-        for size in range(self.num_nodes):
+        for size in range(len(others) + 1):
             for reported in itertools.combinations(others, size):
                 flips = len(true.symmetric_difference(reported))
-                chance = flip**flips * (1 - flip) ** (self.num_nodes - 1 - flips)
+                chance = flip**flips * (1 - flip) ** (len(others) - flips)
                 result[reported] = (chance, chance)
         return result
 
@@ -234,6 +233,15 @@ class AdjacencyResponse(Mechanism):
                 other[bit] = 1.0 - base
                 yield row, other
                 yield other, row
+
+    def inputs(self) -> Iterator[Any]:
+        """Lists of the first, a middle and the last node: empty, full, one entry, random ones."""
+        generator = np.random.default_rng(0)
+        for user in sorted({0, self.num_nodes // 2, self.num_nodes - 1}):
+            lists = [np.zeros(self.num_nodes), np.ones(self.num_nodes), *np.eye(self.num_nodes)[:8]]
+            for each in [*lists, *(generator.random((6, self.num_nodes)) < 0.5).astype(np.float64)]:
+                each[user] = 0.0
+                yield each, user
 
     def report_key(self, reports: NeighbourReports, row: int) -> Hashable:
         """The reported neighbours."""
@@ -263,7 +271,7 @@ class AdjacencyResponse(Mechanism):
         ids = np.asarray(users)
         integers = ids.ndim == 1 and (np.issubdtype(ids.dtype, np.integer) or not ids.size)
         if not integers or (ids.size and not 0 <= ids.min() <= ids.max() < self.num_nodes):
-            raise InvalidParameter("users", "AdjacencyResponse", f"node ids below {self.num_nodes}", "others")
+            raise InvalidParameter("users", f"node ids below {self.num_nodes}", "others")
         return ids.astype(np.int64)
 
     def _starts(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -288,4 +296,4 @@ class AdjacencyResponse(Mechanism):
         feasible = math.log(1 / share - 1) if 0 < share < 0.5 else 0.0
         allowed = f"at least {feasible:.2f} for {self.num_nodes} nodes and at most {max_entries:,} flipped bits"
         found = f"{self.epsilon:g}, which flips about {expected:,.0f},"
-        raise InvalidParameter("epsilon", "AdjacencyResponse", allowed, found)
+        raise InvalidParameter("epsilon", allowed, found)

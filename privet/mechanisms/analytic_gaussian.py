@@ -53,13 +53,12 @@ class AnalyticGaussian(AdditiveNoise):
     steps: int | None = None
 
     def _prepare(self) -> None:
-        owner = type(self).__name__
         if not (isinstance(self.delta, float) and 0 < self.delta < 1):
-            raise InvalidParameter("delta", owner, "a number between 0 and 1, both excluded", self.delta)
+            raise InvalidParameter("delta", "a number between 0 and 1, both excluded", self.delta)
         if self.epsilon > _MOST_EPSILON:
-            raise InvalidParameter("epsilon", owner, f"at most {_MOST_EPSILON:g} (finite precision)", self.epsilon)
+            raise InvalidParameter("epsilon", f"at most {_MOST_EPSILON:g} (finite precision)", self.epsilon)
         if self.steps is not None:
-            object.__setattr__(self, "steps", check_count(self.steps, "steps", owner, 1, 1 << 20))
+            object.__setattr__(self, "steps", check_count(self.steps, "steps", 1, 1 << 20))
         _ = self.sigma
 
     def _best_sample(self) -> int:
@@ -81,7 +80,7 @@ class AnalyticGaussian(AdditiveNoise):
         if start > 1e9 or self._delta_of(high) > self.delta:
             expected = f"within reach of finite precision for {self.sampled} coordinates; a larger delta helps"
             found = f"epsilon {self.epsilon:g} with delta {self.delta:g}"
-            raise InvalidParameter("epsilon, delta", type(self).__name__, expected, found)
+            raise InvalidParameter("epsilon, delta", expected, found)
         while high / low > 1.0001:
             middle = math.sqrt(low * high)
             low, high = (middle, high) if self._delta_of(middle) > self.delta else (low, middle)

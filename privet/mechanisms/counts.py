@@ -59,16 +59,15 @@ class Counts(Mechanism):
     cap: int = 32
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
-        object.__setattr__(self, "classes", check_count(self.classes, "classes", owner, 1, 1 << 20))
-        object.__setattr__(self, "cap", check_count(self.cap, "cap", owner, 1, MOST_CAP))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "classes", check_count(self.classes, "classes", 1, 1 << 20))
+        object.__setattr__(self, "cap", check_count(self.cap, "cap", 1, MOST_CAP))
         _ = self.weights
 
     @cached_property
     def weights(self) -> GeometricWeights:
         """The integer weights by the distance of a report from the count."""
-        return geometric_weights(Fraction(self.epsilon), self.cap, type(self).__name__)
+        return geometric_weights(Fraction(self.epsilon), self.cap)
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
@@ -133,7 +132,7 @@ class Counts(Mechanism):
 
     def guarantee(self) -> Guarantee:
         """epsilon for one bit of one list; both ends of a relationship may count it."""
-        return Guarantee.of_list_bit(self.epsilon, one_sided=False)
+        return Guarantee.of_list_bit(self.epsilon)
 
     def tallies(self, reports: Reports) -> tuple[Tally, ...]:
         """One column a class; counts have nothing to do with each other for a report's noise."""
@@ -202,6 +201,13 @@ class Counts(Mechanism):
         for low in range(self.cap):
             yield (low, *others), (low + 1, *others)
             yield (low + 1, *others), (low, *others)
+
+    def inputs(self) -> Iterator[Any]:
+        """Those of the pairs, each for every class, and random counts of all classes."""
+        for value in super().inputs():
+            for shift in range(self.classes):
+                yield tuple(np.roll(value, shift).tolist())
+        yield from map(tuple, np.random.default_rng(0).integers(self.cap + 1, size=(16, self.classes)).tolist())
 
     def report_key(self, reports: Reports, row: int) -> Hashable:
         """The symbols."""

@@ -51,15 +51,14 @@ class DegreeResponse(Mechanism):
     steps: int = 1 << 8
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
-        object.__setattr__(self, "num_nodes", check_count(self.num_nodes, "num_nodes", owner, 2, (1 << 31) - 1))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "num_nodes", check_count(self.num_nodes, "num_nodes", 2, (1 << 31) - 1))
         if not isinstance(self.one_sided, bool):
-            raise InvalidParameter("one_sided", owner, "True or False", self.one_sided)
-        object.__setattr__(self, "steps", check_count(self.steps, "steps", owner, 1, 1 << 20))
+            raise InvalidParameter("one_sided", "True or False", self.one_sided)
+        object.__setattr__(self, "steps", check_count(self.steps, "steps", 1, 1 << 20))
         if not 2 <= self.scale <= 1 << 30:
             expected = f"between {self.steps / (1 << 30):.2g} and {self.steps} (finite precision)"
-            raise InvalidParameter("epsilon", owner, expected, self.epsilon)
+            raise InvalidParameter("epsilon", expected, self.epsilon)
 
     @cached_property
     def scale(self) -> int:
@@ -118,7 +117,7 @@ class DegreeResponse(Mechanism):
 
     def guarantee(self) -> Guarantee:
         """epsilon for one bit of one list."""
-        return Guarantee.of_list_bit(self.epsilon, one_sided=self.one_sided)
+        return Guarantee.of_list_bit(self.epsilon)
 
     def log_peaks(self, reports: Reports) -> NDArray[np.float64]:
         """The log-probability of no noise."""
@@ -174,6 +173,10 @@ class DegreeResponse(Mechanism):
         for low in {0, self.num_nodes - 2}:
             yield low, low + 1
             yield low + 1, low
+
+    def inputs(self) -> Iterator[Any]:
+        """All degrees."""
+        return iter(range(self.num_nodes))
 
     def report_key(self, reports: Reports, row: int) -> Hashable:
         """The symbol."""

@@ -44,12 +44,11 @@ class Laplace(AdditiveNoise):
     steps: int = 1 << 16
 
     def _prepare(self) -> None:
-        owner = type(self).__name__
-        object.__setattr__(self, "steps", check_count(self.steps, "steps", owner, 1, 1 << 20))
+        object.__setattr__(self, "steps", check_count(self.steps, "steps", 1, 1 << 20))
         if not 2 <= self.scale <= 1 << 44:
             least, most = self.steps / (1 << 44), self.steps
             expected = f"such that the share of one symbol lies between {least:.2g} and {most} (finite precision)"
-            raise InvalidParameter("epsilon", owner, expected, f"a share of {float(self.share):.6g}")
+            raise InvalidParameter("epsilon", expected, f"a share of {float(self.share):.6g}")
 
     def _best_sample(self) -> int:
         return 1

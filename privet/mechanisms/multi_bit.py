@@ -40,7 +40,7 @@ class MultiBit(CoordinateMechanism):
     @cached_property
     def odds(self) -> Odds:
         """The weights of the likely and the unlikely bit at an end of the range."""
-        return odds(self.share, type(self).__name__)
+        return odds(self.share)
 
     def _prepare(self) -> None:
         _ = self.odds

@@ -56,16 +56,15 @@ class OfferedResponse(Mechanism):
     most: int = 15
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
-        object.__setattr__(self, "most", check_count(self.most, "most", owner, 2, 255))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "most", check_count(self.most, "most", 2, 255))
         _ = self._odds
 
     @cached_property
     def _odds(self) -> tuple[Odds, ...]:
         """The weights for 2, 3, ... options."""
-        share, owner = Fraction(self.epsilon), type(self).__name__
-        return tuple(odds(share, owner, lows=others) for others in range(1, self.most))
+        share = Fraction(self.epsilon)
+        return tuple(odds(share, lows=others) for others in range(1, self.most))
 
     @cached_property
     def _high(self) -> NDArray[np.int64]:

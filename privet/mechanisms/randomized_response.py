@@ -49,15 +49,14 @@ class RandomizedResponse(Mechanism):
     classes: int
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
-        object.__setattr__(self, "classes", check_count(self.classes, "classes", owner, 2, 1 << 30))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "classes", check_count(self.classes, "classes", 2, 1 << 30))
         _ = self.odds
 
     @cached_property
     def odds(self) -> Odds:
         """The weights of the true and of each other class."""
-        return odds(Fraction(self.epsilon), type(self).__name__, lows=self.classes - 1)
+        return odds(Fraction(self.epsilon), lows=self.classes - 1)
 
     @property
     def keep(self) -> float:
@@ -158,6 +157,10 @@ class RandomizedResponse(Mechanism):
     def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
         """The first two classes, either way: classes are treated alike, and all pairs where they are few."""
         return itertools.permutations(range(min(self.classes, 16)), 2)
+
+    def inputs(self) -> Iterator[Any]:
+        """All classes."""
+        return iter(range(self.classes))
 
     def report_key(self, reports: Reports, row: int) -> Hashable:
         """The reported class."""

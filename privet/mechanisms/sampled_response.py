@@ -63,16 +63,15 @@ class SampledResponse(Mechanism):
     fill: Fill = "uniform"
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        budget = check_epsilon(self.epsilon_per_feature, owner, name="epsilon_per_feature")
+        budget = check_epsilon(self.epsilon_per_feature, name="epsilon_per_feature")
         object.__setattr__(self, "epsilon_per_feature", budget)
-        counts = (check_count(c, f"categories[{i}]", owner, 2, 1 << 20) for i, c in enumerate(self.categories))
+        counts = (check_count(c, f"categories[{i}]", 2, 1 << 20) for i, c in enumerate(self.categories))
         object.__setattr__(self, "categories", tuple(counts))
         if not self.categories:
-            raise InvalidParameter("categories", owner, "one count for each feature", "none")
-        object.__setattr__(self, "sample", check_count(self.sample, "sample", owner, 1, self.dimension))
+            raise InvalidParameter("categories", "one count for each feature", "none")
+        object.__setattr__(self, "sample", check_count(self.sample, "sample", 1, self.dimension))
         if self.fill not in ("uniform", "none"):
-            raise InvalidParameter("fill", owner, "'uniform' or 'none'", self.fill)
+            raise InvalidParameter("fill", "'uniform' or 'none'", self.fill)
         _ = self._high
 
     @classmethod
@@ -81,10 +80,8 @@ class SampledResponse(Mechanism):
     ) -> SampledResponse:
         """Make the mechanism with a total (true) budget of ``epsilon`` for ``sample`` features, all by default."""
         population = Population.of(public)
-        count = check_count(
-            population.dimension if sample is None else sample, "sample", cls.__name__, 1, population.dimension
-        )
-        share = check_epsilon(epsilon, cls.__name__) / count
+        count = check_count(population.dimension if sample is None else sample, "sample", 1, population.dimension)
+        share = check_epsilon(epsilon) / count
         while count * share > epsilon:  # never more than was asked for, not even by rounding
             share = math.nextafter(share, 0.0)
         return cls(epsilon_per_feature=share, categories=population.categories, sample=count, fill=fill)
@@ -112,8 +109,8 @@ class SampledResponse(Mechanism):
 
     @cached_property
     def _odds(self) -> dict[int, Odds]:
-        share = Fraction(check_epsilon(self.epsilon, type(self).__name__)) / self.sample
-        return {c: odds(share, type(self).__name__, lows=c - 1) for c in sorted(set(self.categories))}
+        share = Fraction(check_epsilon(self.epsilon)) / self.sample
+        return {c: odds(share, lows=c - 1) for c in sorted(set(self.categories))}
 
     @cached_property
     def _high(self) -> NDArray[np.int64]:
@@ -220,7 +217,7 @@ class SampledResponse(Mechanism):
         d^2 lambda (1 - lambda) / (m^2 (n - 1) (p - q)^2) with lambda = Pr[report j] as in :meth:`variance`. (The
         paper prints lambda without its factor 1 / c.)
         """
-        check_count(users, "users", "SampledResponse.frequency_variance", 2)
+        check_count(users, "users", 2)
         rate = self.sample / self.dimension
         result = []
         for share, p, q, idle in zip(frequencies, self.keep, self.flip, self._idle_chance, strict=True):
@@ -332,6 +329,11 @@ class SampledResponse(Mechanism):
     def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
         """All pairs of vectors whose features are at their first or last value."""
         return itertools.permutations(itertools.product(*((0, count - 1) for count in self.categories)), 2)
+
+    def inputs(self) -> Iterator[Any]:
+        """Those of the pairs, and random categories."""
+        yield from super().inputs()
+        yield from map(tuple, np.random.default_rng(0).integers(self.categories, size=(16, self.dimension)).tolist())
 
     def report_key(self, reports: Reports, row: int) -> Hashable:
         """The features and their codes."""

@@ -22,5 +22,5 @@ class SquareWave(HDS):
     dimension: int = 1
 
     def _prepare(self) -> None:
-        check_count(self.dimension, "dimension", type(self).__name__, 1, 1)
+        check_count(self.dimension, "dimension", 1, 1)
         super()._prepare()

@@ -11,7 +11,7 @@ sum here is the dense one restricted to reported edges, and equal to it wherever
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -74,7 +74,7 @@ class CalibratedAdjacency(nn.Module):
         other = torch.zeros_like(scale) if normalisation == "mean" else scale
         return WeightedEdges(edges, values * edges.endpoint_sum(scale, other).exp())
 
-    def project(self, *_: Any) -> None:
-        """Set negative values to 0; usable as an optimiser's hook after its step."""
+    def project(self) -> None:
+        """Set negative values to 0, as an optimiser should after its step."""
         with torch.no_grad():
             self.values.clamp_(min=0)

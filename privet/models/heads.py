@@ -30,7 +30,7 @@ class HadamardLinkScorer(nn.Module):
     def __init__(self, channels: int) -> None:
         super().__init__()
         if channels < 1:
-            raise InvalidParameter("channels", "HadamardLinkScorer", "an integer of at least 1", channels)
+            raise InvalidParameter("channels", "an integer of at least 1", channels)
         self.weight = nn.Parameter(torch.ones(channels))
         self.bias = nn.Parameter(torch.zeros(1))
 
@@ -66,4 +66,4 @@ def pairwise_loss(positive: Tensor, negative: Tensor, kind: Literal["logistic", 
         case "logistic":
             return softplus(-margin).mean()
         case _:
-            raise InvalidParameter("kind", "pairwise_loss", "logistic or square", kind)
+            raise InvalidParameter("kind", "logistic or square", kind)

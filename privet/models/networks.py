@@ -28,11 +28,10 @@ class _Stack(nn.Module):
         self, layers: list[nn.Module], hidden_channels: int, activation: Activation, dropout: float, batch_norm: bool
     ) -> None:
         super().__init__()
-        owner = type(self).__name__
         if activation not in get_args(Activation):
-            raise InvalidParameter("activation", owner, f"one of {', '.join(get_args(Activation))}", activation)
+            raise InvalidParameter("activation", f"one of {', '.join(get_args(Activation))}", activation)
         if not 0 <= dropout < 1:
-            raise InvalidParameter("dropout", owner, "at least 0 and below 1", dropout)
+            raise InvalidParameter("dropout", "at least 0 and below 1", dropout)
         self.layers = nn.ModuleList(layers)
         self.norms = nn.ModuleList(
             nn.BatchNorm1d(hidden_channels) if batch_norm else nn.Identity() for _ in layers[:-1]
@@ -89,11 +88,11 @@ class GNN(_Stack):
         batch_norm: bool = False,
         heads: int = 1,
     ) -> None:
-        kind = check_backbone(backbone, "GNN")
-        widths = _widths("GNN", in_channels, hidden_channels, out_channels, num_layers)
+        kind = check_backbone(backbone)
+        widths = _widths(in_channels, hidden_channels, out_channels, num_layers)
         if heads < 1 or hidden_channels % heads or (heads > 1 and not kind.has_heads):
             expected = "a divisor of hidden_channels" if kind.has_heads else f"1: a {kind.name} layer has no heads"
-            raise InvalidParameter("heads", "GNN", expected, heads)
+            raise InvalidParameter("heads", expected, heads)
         layers = [kind.layer(*width, heads=heads) for width in widths[:-1]]
         super().__init__([*layers, kind.layer(*widths[-1])], hidden_channels, activation, dropout, batch_norm)
         self.backbone = kind.name
@@ -104,7 +103,7 @@ class GNN(_Stack):
         Args:
             graph: A graph or a square sparse adjacency matrix.
         """
-        return check_backbone(self.backbone, "GNN").operator(graph)
+        return check_backbone(self.backbone).operator(graph)
 
     def forward(self, x: Features, operator: Propagation) -> Tensor:
         return self._forward(x, operator)
@@ -138,7 +137,7 @@ class MLP(_Stack):
         dropout: float = 0.0,
         batch_norm: bool = False,
     ) -> None:
-        widths = _widths("MLP", in_channels, hidden_channels, out_channels, num_layers)
+        widths = _widths(in_channels, hidden_channels, out_channels, num_layers)
         super().__init__([_Linear(*width) for width in widths], hidden_channels, activation, dropout, batch_norm)
 
     def forward(self, x: Features) -> Tensor:
@@ -160,10 +159,10 @@ class _Linear(nn.Linear):
         return super().forward(x) if isinstance(x, Tensor) else x @ self.weight.T + self.bias
 
 
-def _widths(owner: str, first: int, hidden: int, last: int, num_layers: int) -> list[tuple[int, int]]:
+def _widths(first: int, hidden: int, last: int, num_layers: int) -> list[tuple[int, int]]:
     counts = {"in_channels": first, "hidden_channels": hidden, "out_channels": last, "num_layers": num_layers}
     for name, count in counts.items():
         if count < 1:
-            raise InvalidParameter(name, owner, "an integer of at least 1", count)
+            raise InvalidParameter(name, "an integer of at least 1", count)
     channels = [first, *[hidden] * (num_layers - 1), last]
     return list(pairwise(channels))

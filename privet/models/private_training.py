@@ -19,7 +19,7 @@ from privet.models.clipping import clipped_gradient, stable_block, summed_gradie
 from privet.models.rows import Rows, SparseRows
 from privet.privacy.accounting.program import MOST_DRAWS
 
-__all__ = ["Batch", "Optimizer", "PrivateSteps", "descend", "train_privately"]
+__all__ = ["Batch", "Optimizer", "PrivateSteps", "descend", "step", "train_privately"]
 
 Optimizer: TypeAlias = Literal["adam", "sgd"]
 Batch: TypeAlias = tuple[NDArray[np.float32] | SparseRows, NDArray[np.int64]]
@@ -97,13 +97,32 @@ def descend(
     draws = how.steps * sum(parameter.numel() for parameter in parameters)
     if how.sigma and draws > MOST_DRAWS:
         expected = f"few enough for at most 2^32 noise values, which are accounted for; this network has {draws} in all"
-        raise InvalidParameter("steps", "train_privately", expected, how.steps)
+        raise InvalidParameter("steps", expected, how.steps)
     make = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[how.optimizer]
     optimizer = make(parameters, lr=how.learning_rate)
     for _ in _counted(how.steps, progress):
-        released = _released(gradient_sum(), how, bits) / how.expected_size
-        _set_gradients(parameters, torch.from_numpy(released))
-        optimizer.step()
+        step(optimizer, parameters, gradient_sum(), how, bits)
+
+
+def step(
+    optimizer: torch.optim.Optimizer,
+    parameters: list[nn.Parameter],
+    total: GridSum | NDArray[np.float64],
+    how: PrivateSteps,
+    bits: Bits,
+) -> None:
+    """Take one step with a sum of clipped gradients.
+
+    Args:
+        optimizer: The optimizer of the parameters.
+        parameters: The parameters, in the order of the sum.
+        total: The sum.
+        how: The settings.
+        bits: The source of the noise.
+    """
+    released = _released(total, how, bits) / how.expected_size
+    _set_gradients(parameters, torch.from_numpy(released))
+    optimizer.step()
 
 
 def _released(total: GridSum | NDArray[np.float64], how: PrivateSteps, bits: Bits) -> NDArray[np.float64]:
@@ -111,7 +130,7 @@ def _released(total: GridSum | NDArray[np.float64], how: PrivateSteps, bits: Bit
     if isinstance(total, GridSum):
         return total.with_noise(how.sigma, bits, noise=how.noise)
     if how.sigma:
-        raise InvalidParameter("gradient_sum", "descend", "a sum on the integer grid where noise is added", "doubles")
+        raise InvalidParameter("gradient_sum", "a sum on the integer grid where noise is added", "doubles")
     return total
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
-import torch
 
 from privet.errors import InvalidParameter
+from privet.estimation.adam import Adam
 
-__all__ = ["NetworkSettings", "TrainingSettings"]
+__all__ = ["NetworkSettings", "Optimizer", "TrainingSettings"]
 
 
 def _is_count(value: Any) -> bool:
@@ -36,17 +36,19 @@ def _check(settings: object, names: Iterable[str]) -> None:
     for name in names:
         holds, expected = _RULES[name]
         if not holds(getattr(settings, name)):
-            raise InvalidParameter(name, type(settings).__name__, expected, getattr(settings, name))
+            raise InvalidParameter(name, expected, getattr(settings, name))
 
 
-def adam(parameters: Iterable[Any], **settings: Any) -> torch.optim.Optimizer:
-    """Make torch's Adam in the form that goes through the weights once in a step.
+class Optimizer(Protocol):
+    """Anything that moves weights: torch's optimisers and :class:`~privet.estimation.adam.Adam`."""
 
-    Args:
-        parameters: The parameters, or torch's parameter groups.
-        **settings: Other arguments of :class:`torch.optim.Adam`.
-    """
-    return torch.optim.Adam(parameters, fused=True, **settings)
+    param_groups: list[dict[str, Any]]
+
+    def zero_grad(self) -> None:
+        """Forget all gradients."""
+
+    def step(self) -> Any:
+        """Move the parameters."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class TrainingSettings:
     direction: Literal["max", "min"] = "max"
     patience: int | None = None
     max_grad_norm: float | None = None
-    optimizer: Callable[..., torch.optim.Optimizer] = adam
+    optimizer: Callable[..., Optimizer] = Adam
     seed: int | None = None
     progress: bool = False
 
@@ -121,7 +123,7 @@ class NetworkSettings:
         _check(self, [field.name for field in fields(NetworkSettings)])
         if self.num_layers < self.least_layers:
             expected = f"an integer of at least {self.least_layers}"
-            raise InvalidParameter("num_layers", type(self).__name__, expected, self.num_layers)
+            raise InvalidParameter("num_layers", expected, self.num_layers)
         getattr(super(), "__post_init__", lambda: None)()  # the checks of whatever a system inherits beside this
 
     def training(self, seed: int | None, direction: Literal["max", "min"], **more: Any) -> TrainingSettings:

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from privet.errors import InvalidData
 from privet.models.progress import progress_bar
 from privet.models.randomness import seeded
-from privet.models.settings import TrainingSettings
+from privet.models.settings import Optimizer, TrainingSettings
 from privet.models.sharing import fixed_weights
 
 __all__ = ["TrainingResult", "train"]
@@ -131,7 +131,7 @@ def _batches(model: Model, loss: Callable[[Model], Tensor | Iterator[Tensor]]) -
     return iter([result]) if isinstance(result, Tensor) else result
 
 
-def _step(loss: Tensor, optimizer: torch.optim.Optimizer, settings: TrainingSettings, epoch: int) -> float:
+def _step(loss: Tensor, optimizer: Optimizer, settings: TrainingSettings, epoch: int) -> float:
     value = float(loss.detach())
     if not math.isfinite(value):
         raise InvalidData(f"loss of epoch {epoch + 1}", "finite", value)

@@ -18,6 +18,7 @@ from privet.privacy.rounding import at_most, odds_factor
 __all__ = ["Guarantee", "Unit", "compose", "joint"]
 
 _RELATIONSHIP = "one relationship costs an epsilon of"
+_SEEN = {"local": "report", "central": "released model", "hybrid": "report and of the aggregator's noisy sums"}
 
 
 class Unit(StrEnum):
@@ -26,6 +27,7 @@ class Unit(StrEnum):
     FEATURES = "feature vector"
     LABEL = "label"
     NEIGHBOUR_BIT = "neighbour list bit"
+    RELATIONSHIP = "relationship"
     NODE = "node"
 
 
@@ -33,6 +35,7 @@ ADJACENCY = {
     Unit.FEATURES: "any two vectors in the declared domain (all coordinates may differ)",
     Unit.LABEL: "any two classes",
     Unit.NEIGHBOUR_BIT: "two neighbour lists that differ in one bit",
+    Unit.RELATIONSHIP: "two graphs that differ in one relationship, which both of its ends may report",
     Unit.NODE: "add or remove one training node with its features, label and edges, the public degree sequence fixed",
 }
 
@@ -44,7 +47,8 @@ class Guarantee:
     Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] + delta for all adjacent x, x' and all sets S of outputs.
 
     Attributes:
-        model: "local" (the server is the adversary) or "central" (a holder is trusted).
+        model: "local" (the server is the adversary), "central" (a holder is trusted) or "hybrid" (devices randomise,
+            and an aggregator is trusted with the data of some people).
         unit: The thing that is protected.
         adjacency: The pairs of inputs that an observer cannot tell apart.
         epsilon: The bound that holds.
@@ -53,13 +57,14 @@ class Guarantee:
         unprotected: Sentences on what an observer learns all the same. Those that name a price are made from the
             figures, so they stay true under composition.
         relationship_epsilon: The price of one undirected relationship, where neighbour lists are reported.
+        exempt: The people whom the promise does not cover, such as a panel that shows its data.
 
     >>> one = Guarantee.local(Unit.LABEL, 1.0)
     >>> (one + one).epsilon
     2.0
     """
 
-    model: Literal["local", "central"]
+    model: Literal["local", "central", "hybrid"]
     unit: str
     adjacency: str
     epsilon: float
@@ -67,21 +72,23 @@ class Guarantee:
     published_epsilon: float | None = None
     unprotected: tuple[str, ...] = ()
     relationship_epsilon: float | None = None
+    exempt: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.model not in ("local", "central"):
-            raise InvalidParameter("model", "Guarantee", "'local' or 'central'", self.model)
+        if self.model not in ("local", "central", "hybrid"):
+            raise InvalidParameter("model", "'local', 'central' or 'hybrid'", self.model)
         for name in ("unit", "adjacency"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
-                raise InvalidParameter(name, "Guarantee", "a non-empty description", getattr(self, name))
-        check_epsilon(self.epsilon, "Guarantee", allow_zero=True)
+                raise InvalidParameter(name, "a non-empty description", getattr(self, name))
+        check_epsilon(self.epsilon, allow_zero=True)
         if self.published_epsilon is not None:
-            check_epsilon(self.published_epsilon, "Guarantee", name="published_epsilon", allow_zero=True)
+            check_epsilon(self.published_epsilon, name="published_epsilon", allow_zero=True)
         if not isinstance(self.delta, Real) or not 0 <= self.delta <= 1:
-            raise InvalidParameter("delta", "Guarantee", "a number in [0, 1]", self.delta)
+            raise InvalidParameter("delta", "a number in [0, 1]", self.delta)
         given = (self.unprotected,) if isinstance(self.unprotected, str) else tuple(self.unprotected)
         kept = tuple(text for text in given if not text.startswith(_RELATIONSHIP))
         object.__setattr__(self, "unprotected", kept + self._prices())
+        object.__setattr__(self, "exempt", tuple(self.exempt))
 
     def _prices(self) -> tuple[str, ...]:
         """Return the sentences on what relationships cost, which follow from the figures."""
@@ -96,17 +103,17 @@ class Guarantee:
         return cls("local", unit, ADJACENCY[unit], epsilon, delta, **rest)
 
     @classmethod
-    def of_list_bit(cls, epsilon: float, *, one_sided: bool) -> Guarantee:
+    def of_list_bit(cls, epsilon: float) -> Guarantee:
         """Return the promise of a report about a neighbour list.
+
+        A relationship costs twice as much as a bit, also if each pair is to be reported by one of its ends: a device
+        cannot check what the device at the other end is asked.
 
         Args:
             epsilon: The budget of one bit of one list.
-            one_sided: True if each pair is reported by one of its two ends only; otherwise a relationship costs twice
-                as much as a bit.
         """
-        price = epsilon if one_sided else 2 * epsilon
         taken = ("that the user took part",)
-        return cls.local(Unit.NEIGHBOUR_BIT, epsilon, unprotected=taken, relationship_epsilon=price)
+        return cls.local(Unit.NEIGHBOUR_BIT, epsilon, unprotected=taken, relationship_epsilon=2 * epsilon)
 
     def __add__(self, other: Guarantee) -> Guarantee:
         """Sequential composition within one unit: epsilons and deltas add (rounded up, never down)."""
@@ -118,25 +125,34 @@ class Guarantee:
                 raise IncompatibleGuarantees(aspect, left, right)
         return _sum([self, other], self.unit, self.adjacency)
 
+    @property
+    def trust(self) -> str:
+        """The model of trust in words."""
+        if self.model == "hybrid":
+            return "local model, but for people whose data a trusted aggregator sees"
+        return f"{self.model} model"
+
     def odds(self) -> float:
         """The factor exp(epsilon) by which an observer's odds about the unit can change at most."""
         return math.exp(self.epsilon) if self.epsilon < 700 else math.inf
 
     def in_words(self) -> str:
-        """One sentence for the person whose data it is; the factor is rounded up."""
-        factor = odds_factor(self.epsilon)
-        seen = "report" if self.model == "local" else "released model"
+        """Say it to the person whose data it is; the factor is rounded up."""
+        factor, seen = odds_factor(self.epsilon), _SEEN[self.model]
+        left = f" This does not hold for {' and '.join(self.exempt)}." if self.exempt else ""
         if not self.delta:
-            return f"An observer of the {seen} can multiply their odds about the {self.unit} by at most {factor}."
+            promise = f"An observer of the {seen} can multiply their odds about the {self.unit} by at most {factor}."
+            return promise + left
         other = "without the node" if self.unit == Unit.NODE else f"with another {self.unit}"
         return (
             f"Whatever an observer looks for in the {seen} is at most {factor} times as likely as it would be {other}, "
-            f"plus {at_most(self.delta, 3)}."
+            f"plus {at_most(self.delta, 3)}.{left}"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return {**asdict(self), "unit": str(self.unit), "unprotected": list(self.unprotected)}
+        lists = {"unprotected": list(self.unprotected), "exempt": list(self.exempt)}
+        return {**asdict(self), "unit": str(self.unit), **lists}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Guarantee:
@@ -145,14 +161,14 @@ class Guarantee:
             return cls(**values)
         except TypeError:
             expected = "an object with model, unit, adjacency, epsilon, delta, published_epsilon, unprotected"
-            raise InvalidParameter("values", "Guarantee.from_dict", expected, values) from None
+            raise InvalidParameter("values", expected, values) from None
 
 
 def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
     """Sequential composition of guarantees of one unit; mixing units, models or adjacencies is an error."""
     parts = list(guarantees)
     if not parts or not all(isinstance(part, Guarantee) for part in parts):
-        raise InvalidParameter("guarantees", "compose", "at least one guarantee", parts or "none")
+        raise InvalidParameter("guarantees", "at least one guarantee", parts or "none")
     return reduce(add, parts)
 
 
@@ -163,24 +179,24 @@ def joint(*guarantees: Guarantee) -> Guarantee:
     The parts must be of one model, and of different units (within one unit use ``+``).
     """
     if len(guarantees) < 2:
-        raise InvalidParameter("guarantees", "joint", "at least two guarantees", len(guarantees))
+        raise InvalidParameter("guarantees", "at least two guarantees", len(guarantees))
     for guarantee in guarantees[1:]:
         if guarantee.model != guarantees[0].model:
             raise IncompatibleGuarantees("model", guarantees[0].model, guarantee.model)
     units = [str(guarantee.unit) for guarantee in guarantees]
     if len(set(units)) < len(units):
-        raise InvalidParameter("guarantees", "joint", "of different units (add those of one unit with +)", units)
+        raise InvalidParameter("guarantees", "of different units (add those of one unit with +)", units)
     return _sum(guarantees, " and ".join(units), "; and ".join(g.adjacency for g in guarantees))
 
 
-def check_epsilon(value: object, owner: str, *, name: str = "epsilon", allow_zero: bool = False) -> float:
+def check_epsilon(value: object, *, name: str = "epsilon", allow_zero: bool = False) -> float:
     """A privacy budget as a float, or one clear sentence."""
     if isinstance(value, Real) and not isinstance(value, bool):
         number = float(value)
         if math.isfinite(number) and (number > 0 or (number == 0 and allow_zero)):
             return number
     expected = "a finite number of at least 0" if allow_zero else "a finite number above 0"
-    raise InvalidParameter(name, owner, expected, value)
+    raise InvalidParameter(name, expected, value)
 
 
 def _sum(guarantees: Iterable[Guarantee], unit: str, adjacency: str) -> Guarantee:
@@ -199,6 +215,7 @@ def _sum(guarantees: Iterable[Guarantee], unit: str, adjacency: str) -> Guarante
         published_epsilon=published,
         unprotected=unprotected,
         relationship_epsilon=sum_up(prices) if prices else None,
+        exempt=tuple(dict.fromkeys(text for g in parts for text in g.exempt)),
     )
 
 
@@ -207,6 +224,6 @@ def sum_up(values: list[float]) -> float:
     try:
         total = math.fsum(values)
     except OverflowError:
-        raise InvalidParameter("epsilon", "Guarantee", "finite after composition", "a sum beyond all numbers") from None
+        raise InvalidParameter("epsilon", "finite after composition", "a sum beyond all numbers") from None
     exact = sum(map(Fraction, values))
     return total if Fraction(total) >= exact else math.nextafter(total, math.inf)

@@ -21,7 +21,6 @@ class LedgerLine:
         epsilon: The part's own epsilon.
         delta: The part's own delta.
         how: A clause that tells a person how the mechanism randomises.
-        one_liar: A clause that tells how far one person's lie can move an estimate; empty if nobody sends anything.
     """
 
     part: str
@@ -30,7 +29,6 @@ class LedgerLine:
     epsilon: float
     delta: float = 0.0
     how: str = ""
-    one_liar: str = ""
 
     @classmethod
     def of(cls, part: str, mechanism: str, guarantee: Guarantee, how: str = "") -> LedgerLine:

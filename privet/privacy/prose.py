@@ -17,15 +17,15 @@ UNIT_WORDS = {
     "feature vector": "all that a device says about its owner's features together",
     "label": "the class that a device says its owner belongs to",
     "neighbour list bit": "what one person's list says about one other person being a contact or not",
+    "relationship": "whether two people are linked, which the devices of both may report",
     "node": "whether one person was in the training data at all, with what the adjacency below names",
 }
 
 
 def paragraphs(document: Mapping[str, Any]) -> list[Section]:
     """The statement's sections, in the order in which a reader needs them."""
-    local = document["deployment_model"] == "local"
     return [
-        ("What this is about", [_subject(document), _trust(local), _reality(document, local)], []),
+        ("What this is about", [_subject(document), _TRUST[document["deployment_model"]], _reality(document)], []),
         ("What is promised", _promise(document), []),
         ("How the privacy budget is spent", [_composition(document)], [_share(each) for each in document["budget"]]),
         (
@@ -64,30 +64,31 @@ def as_markdown(document: Mapping[str, Any]) -> str:
 
 def _subject(document: Mapping[str, Any]) -> str:
     return (
-        f"This statement was made by the program {document['software']} about its system {document['system']}, applied "
-        f"to the data called {document['dataset']}. It uses differential privacy, a mathematical limit on how much any "
-        "observer, whatever they know already and whatever they compute, can learn about one person from what is given "
-        "out."
+        f"This statement was made by the program {document['software']} (build {document['build']}) about its system "
+        f"{document['system']}, applied to the data called {document['dataset']}. It uses differential privacy, a "
+        "mathematical limit on how much any observer, whatever they know already and whatever they compute, can learn "
+        "about one person from what is given out."
     )
 
 
-def _trust(local: bool) -> str:
-    if local:
-        return (
-            "The model of trust is local: each person's own device randomises their data before anything leaves it. "
-            "The operator of the server receives the randomised reports and never the data, except where the list of "
-            "what is not protected says that people show them."
-        )
-    return (
-        "The model of trust is central: one holder has everybody's data, must be trusted with it, and trains a model. "
-        "The promise is about those who see the trained model afterwards."
-    )
+_DEVICES = (
+    "each person's own device randomises their data before anything leaves it. The operator of the server receives the "
+    "randomised reports and never the data, except where the list of what is not protected says that people show them."
+)
+_TRUST = {
+    "local": f"The model of trust is local: {_DEVICES}",
+    "central": "The model of trust is central: one holder has everybody's data, must be trusted with it, and trains a "
+    "model. The promise is about those who see the trained model afterwards.",
+    "hybrid": f"The model of trust is local for most people: {_DEVICES} It is central for labelled people: an "
+    "aggregator sees their features, must be trusted with them, and gives noisy sums to the operator.",
+}
 
 
-def _reality(document: Mapping[str, Any], local: bool) -> str:
+def _reality(document: Mapping[str, Any]) -> str:
+    central = document["deployment_model"] == "central"
     if document["collection"] == "real":
-        return f"It describes {'a collection from devices' if local else 'a training run'} that took place."
-    who = "all devices" if local else "the holder"
+        return f"It describes {'a training run' if central else 'a collection from devices'} that took place."
+    who = "the holder" if central else "all devices"
     return (
         f"It describes a simulation: one program played {who}, with data that it had in full and with random numbers "
         "that can be repeated. It says what the same settings promise when they are used in earnest. It is no evidence "
@@ -133,9 +134,7 @@ def _share(entry: Mapping[str, Any]) -> str:
     how = entry.get("how")
     explained = f" ({how})" if how else ""
     amount = f"an epsilon of {at_most(entry['epsilon'])}{delta} for each {entry['unit']}"
-    spent = f"{amount} is spent by {entry['mechanism']}{explained}"
-    liar = entry.get("one_liar")
-    return _sentence(f"{entry['part']}: {spent}") + (f" {_sentence(liar)}" if liar else "")
+    return _sentence(f"{entry['part']}: {amount} is spent by {entry['mechanism']}{explained}")
 
 
 def _caveats(document: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from privet.privacy.guarantee import Guarantee
 
 __all__ = ["check_statement", "read_statement", "statement", "statement_schema", "write_statement"]
 
-FORMAT = "privet-privacy-1"
+FORMAT = "privet-privacy-2"
 
 
 def statement(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,12 +29,11 @@ def statement(result: Mapping[str, Any]) -> dict[str, Any]:
     """
     guarantee = result["guarantee"]
     collection = result.get("collection", "simulation")
-    measures = dict(_MEASURES[guarantee["model"]])
-    if any("(central)" in entry["part"] for entry in result.get("ledger", [])):
-        measures |= _AGGREGATED
+    measures = _MEASURES[guarantee["model"]]
     return {
         "format": FORMAT,
         "software": f"privet {result['version']}",
+        "build": result.get("build", "unknown"),
         "system": result["system"],
         "dataset": result["dataset"],
         "collection": collection,
@@ -49,6 +48,7 @@ def statement(result: Mapping[str, Any]) -> dict[str, Any]:
         "budget": [_share(entry) for entry in result.get("ledger", [])],
         "mechanisms": list(result["mechanisms"]),
         **measures,
+        "post_processing": measures["post_processing"] + (_EXEMPT if guarantee.get("exempt") else ""),
         "composition": _composition(guarantee, result.get("ledger", [])) or measures["composition"],
         "hyperparameter_tuning": _tuning(guarantee["model"], len(result.get("tuning", []))),
         "randomness": _RANDOMNESS[guarantee["model"], collection],
@@ -60,8 +60,8 @@ _MEASURES = {
     "local": {
         "composition": "The budgets of the parts add (sequential composition); a device reports once and repeats the "
         "same report when it is asked again.",
-        "post_processing": "All that the server does is post-processing and costs nothing more: it sees the reports "
-        "and what is public, and nothing else.",
+        "post_processing": "All that the server does with the reports and with what is public is post-processing and "
+        "costs nothing more.",
         "floating_point": "Rounding cannot weaken the promise: a report is a symbol of a finite alphabet, drawn with "
         "integer weights whose ratios were checked exactly.",
         "actors": "Each person trusts their own device and the program on it: people who took part with the Python "
@@ -87,9 +87,9 @@ _MEASURES = {
     },
 }
 
-_AGGREGATED = {
-    "post_processing": "All that the server does is post-processing and costs nothing more: it sees the reports, the "
-    "aggregator's noisy sums and what is public, and nothing else.",
+_MEASURES["hybrid"] = _MEASURES["local"] | {
+    "post_processing": "All that the server does with the reports, with the aggregator's noisy sums and with what is "
+    "public is post-processing and costs nothing more.",
     "floating_point": "A report is a symbol of a finite alphabet, drawn with integer weights whose ratios were checked "
     "exactly. The aggregator's sums are exact integers on a public grid, and their noise is drawn in integers too; how "
     "far it is from real Gaussian noise is paid for in epsilon and delta.",
@@ -97,10 +97,14 @@ _AGGREGATED = {
     "who sees their features; nobody else need be trusted.",
 }
 
+_EXEMPT = " It also sees the data of those whom the promise does not cover, as they are."
+
 _RANDOMNESS = {
     ("local", "simulation"): "A simulation draws from a seeded generator; a device draws from its operating system.",
     ("local", "real"): "privet's own clients draw from the operating system (Python) or from the browser's "
     "cryptographic source (page). The server cannot know what a device ran.",
+    ("hybrid", "simulation"): "A simulation draws from a seeded generator; devices and an aggregator draw from their "
+    "operating systems.",
     ("central", "simulation"): "A simulation draws from a seeded generator; a run without a seed draws from the "
     "operating system.",
     ("central", "real"): "The random numbers were drawn from the operating system.",
@@ -154,18 +158,17 @@ def write_statement(result: Mapping[str, Any], path: str | Path) -> None:
 
 def _composition(guarantee: Mapping[str, Any], ledger: Sequence[Mapping[str, Any]]) -> str:
     """Tell how the parts make up the whole where they do not simply add; empty where they do."""
-    if guarantee["model"] != "local":
+    if guarantee["model"] == "central":
         return ""
     if not guarantee["epsilon"]:
         return "Nothing is asked of anybody, so no budget is spent."
-    sums = [line for line in ledger if "(central)" in line["part"]]
     told = []
     if sum(line["epsilon"] for line in ledger) > guarantee["epsilon"] * (1 + 1e-9):
         told.append(
             "Some parts are alternatives: nobody is asked both, or they are about other pairs of people. Of these the "
             "dearest counts."
         )
-    if sums:
+    if guarantee["model"] == "hybrid":
         told.append(
             "A part that a trusted aggregator randomises is about labelled people only; everybody else pays less than "
             "the sum."
@@ -174,8 +177,9 @@ def _composition(guarantee: Mapping[str, Any], ledger: Sequence[Mapping[str, Any
 
 
 def _share(entry: Mapping[str, Any]) -> dict[str, Any]:
-    words = {name: entry.get(name, "") for name in ("how", "one_liar")}
-    return {name: entry[name] for name in ("part", "unit", "mechanism", "epsilon", "delta")} | words
+    return {name: entry[name] for name in ("part", "unit", "mechanism", "epsilon", "delta")} | {
+        "how": entry.get("how", "")
+    }
 
 
 def _tuning(model: str, trials: int) -> str:

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from privet.errors import InvalidParameter
 from privet.privacy import Guarantee, Unit
-from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.processes import Noise, Process
+from privet.privacy.delta import Delta, chosen_delta, delta_warning
 from privet.privacy.ledger import LedgerLine
 
 __all__ = ["CentralRelease"]
@@ -33,7 +33,7 @@ class CentralRelease:
     Args:
         process: The sampling process of the training.
         noise_multiplier: The noise's standard deviation over the clipping norm; 0 is a training that protects nobody.
-        delta: The probability that the bound may fail with (default N^-1.1).
+        delta: The probability that the bound may fail with.
         noise: The kind of noise (default "gaussian").
         simulated: True if a seed makes coins and noise repeatable (default False).
 
@@ -52,18 +52,18 @@ class CentralRelease:
     def __post_init__(self) -> None:
         if not 0 <= self.noise_multiplier < math.inf:
             expected = "a finite number of at least 0"
-            raise InvalidParameter("noise_multiplier", "CentralRelease", expected, self.noise_multiplier)
+            raise InvalidParameter("noise_multiplier", expected, self.noise_multiplier)
         if not 0 < self.delta < 1:
-            raise InvalidParameter("delta", "CentralRelease", "between 0 and 1", self.delta)
+            raise InvalidParameter("delta", "between 0 and 1", self.delta)
 
     @classmethod
     def calibrated(
-        cls, process: Process, target_epsilon: float, delta: float | None = None, *, simulated: bool = False
+        cls, process: Process, target_epsilon: float, delta: Delta | None = None, *, simulated: bool = False
     ) -> Self:
         """Return the release with little more Gaussian noise than the target epsilon takes, and never less."""
-        delta = default_delta(process.num_nodes, type(process).__name__) if delta is None else delta
-        noise_multiplier = process.calibrate(target_epsilon, delta)
-        return cls(process=process, noise_multiplier=noise_multiplier, delta=delta, simulated=simulated)
+        chosen = chosen_delta(delta, process.num_nodes)
+        noise_multiplier = process.calibrate(target_epsilon, chosen)
+        return cls(process=process, noise_multiplier=noise_multiplier, delta=chosen, simulated=simulated)
 
     @property
     def mechanism(self) -> str:
@@ -73,7 +73,8 @@ class CentralRelease:
     @property
     def unprotected(self) -> tuple[str, ...]:
         """The things that an observer may learn all the same."""
-        return (*_UNPROTECTED, *self.process.public_facts, *((_SIMULATED,) if self.simulated else ()))
+        risk = delta_warning(self.delta, self.process.num_nodes)
+        return (*_UNPROTECTED, *self.process.public_facts, *risk, *((_SIMULATED,) if self.simulated else ()))
 
     def guarantee(self) -> Guarantee | None:
         """Return what holds of the released model; None without noise. So little that nothing holds is an error."""
@@ -82,7 +83,7 @@ class CentralRelease:
         epsilon = self.process.epsilon(self.noise_multiplier, self.delta, self.noise)
         if not math.isfinite(epsilon):
             expected = f"so large that epsilon is finite at delta {self.delta:.2g}"
-            raise InvalidParameter("noise_multiplier", "CentralRelease", expected, self.noise_multiplier)
+            raise InvalidParameter("noise_multiplier", expected, self.noise_multiplier)
         # A paper's claim about SML noise says nothing about Gaussian noise.
         claimed = self.noise == "sml"
         return Guarantee(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from operator import add
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,37 +14,16 @@ from numpy.typing import NDArray
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Bits
-from privet.privacy import Guarantee, Unit, joint
-from privet.privacy.guarantee import sum_up
+from privet.privacy import Guarantee, Unit
+from privet.privacy.delta import delta_warning
 from privet.privacy.ledger import LedgerLine
 from privet.release.answers import Answer, Answers
-from privet.release.asks import Ask
+from privet.release.price import Aggregate, Price
 from privet.release.private import PrivateData
 from privet.release.question import Question
 from privet.release.wire import WireForm
 
-__all__ = ["Aggregate", "LocalRelease"]
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """Noisy sums by an aggregator who sees some people's data, and whom they trust with them.
-
-    Attributes:
-        part: The name of the line in a budget.
-        mechanism: The noise in words.
-        how: A clause that tells a person what happens.
-        promise: What holds of the noisy sums, towards everybody but the aggregator.
-    """
-
-    part: str
-    mechanism: str
-    how: str
-    promise: Guarantee
-
-    def line(self) -> LedgerLine:
-        """Return the line in a budget."""
-        return LedgerLine.of(self.part, self.mechanism, self.promise, self.how)
+__all__ = ["LocalRelease"]
 
 
 @dataclass(frozen=True)
@@ -54,8 +32,8 @@ class LocalRelease:
 
     Simulation, system, manifest, device and collector use this object.
 
-    Formal guarantee: :meth:`guarantee` holds for everything that one device sends, against everybody else, whatever
-    the server does with it (sequential composition: the epsilons of one device's answers add).
+    Formal guarantee: :meth:`guarantee` holds for everything that is sent about one person, against everybody else,
+    whatever the server does with it (:class:`~privet.release.price.Price`).
 
     Attributes:
         questions: The questions, each of a different name, in the order in which a device answers. A release without
@@ -63,6 +41,7 @@ class LocalRelease:
         population: The public facts that they depend on.
         disclosed: Sentences on private fields that are public all the same, such as those of a panel that shows them.
         aggregated: Noisy sums over the same people by an aggregator whom they trust; their price is added.
+        exempt: People whom the promise does not cover, such as a panel that shows its data.
         hidden: Units that nobody knows although these questions are not about them: other rounds of a study may be.
     """
 
@@ -70,18 +49,19 @@ class LocalRelease:
     population: Population
     disclosed: tuple[str, ...] = ()
     aggregated: tuple[Aggregate, ...] = ()
+    exempt: tuple[str, ...] = ()
     hidden: frozenset[Unit] = frozenset()
 
     def __post_init__(self) -> None:
         names = [question.name for question in self.questions]
         if len(set(names)) < len(names):
-            raise InvalidParameter("questions", "LocalRelease", "different ones, each asked once", names)
+            raise InvalidParameter("questions", "different ones, each asked once", names)
 
     def question(self, name: str) -> Question:
         """Return the question of a name; another name is an error that lists those that are asked."""
         found = {question.name: question for question in self.questions}
         if name not in found:
-            raise InvalidParameter("name", "LocalRelease.question", f"one of {', '.join(found)}", name)
+            raise InvalidParameter("name", f"one of {', '.join(found)}", name)
         return found[name]
 
     def asks(self, name: str) -> bool:
@@ -92,30 +72,17 @@ class LocalRelease:
         """Tell whether a question is about a unit of privacy: what it protects must then not be handed out as it is."""
         return any(question.ask.unit == unit for question in self.questions)
 
-    def guarantee(self, bound: bool = True) -> Guarantee:
-        """Return the promise about all answers of one device together, and what it leaves open.
+    @cached_property
+    def price(self) -> Price:
+        """The price of answering everything."""
+        return Price(self.questions, self.aggregated)
 
-        Args:
-            bound: True if everybody is known to have the same number on every device, as in a simulation; otherwise a
-                relationship costs twice the epsilon of a list even if the question is one-sided.
-        """
-        by_unit: dict[str, list[Guarantee]] = {}
-        for same in self._alternatives():
-            dearest = _dearest([question.guarantee(bound) for question in same])
-            by_unit.setdefault(str(same[0].ask.unit), []).append(dearest)
-        for each in self.aggregated:
-            by_unit.setdefault(str(each.promise.unit), []).append(each.promise)
-        parts = [reduce(add, same) for same in by_unit.values()] or [Guarantee.local(Unit.FEATURES, 0.0)]
-        whole = joint(*parts) if len(parts) > 1 else parts[0]
-        return replace(whole, unprotected=(*whole.unprotected, *self.disclosed, *self._known()))
-
-    def _alternatives(self) -> list[list[Question]]:
-        """Group the questions of which one is charged: of a person, or of a pair, only one is answered."""
-        groups: list[list[Question]] = []
-        for question in self.questions:
-            rivals = [same for same in groups if all(_exclusive(question.ask, each.ask) for each in same)]
-            rivals[0].append(question) if rivals else groups.append([question])
-        return groups
+    def guarantee(self) -> Guarantee:
+        """Return the promise about all answers of one person together, and what it leaves open."""
+        whole = self.price.whole
+        risk = delta_warning(whole.delta, self.population.num_nodes)
+        unprotected = (*whole.unprotected, *self.disclosed, *self._known(), *risk)
+        return replace(whole, unprotected=unprotected, exempt=self.exempt)
 
     def _known(self) -> list[str]:
         """List the private fields that are not asked for, since the operator knows them already."""
@@ -150,21 +117,7 @@ class LocalRelease:
 
     def lines(self) -> tuple[LedgerLine, ...]:
         """Return one line of the budget for each question and each aggregate."""
-        return (*(question.line() for question in self.questions), *(each.line() for each in self.aggregated))
-
-    def cost(self, bound: bool = True) -> float:
-        """Return the epsilon that answering everything costs its owner's lifetime budget, each relationship in full.
-
-        Args:
-            bound: As for :meth:`guarantee`; a device that cannot tell passes False and is charged the worst case.
-        """
-        answers = [max(question.cost(bound) for question in same) for same in self._alternatives()]
-        return sum_up([*answers, *(each.promise.epsilon for each in self.aggregated)])
-
-    @property
-    def delta(self) -> float:
-        """The delta that answering everything costs."""
-        return self.guarantee().delta
+        return self.price.lines()
 
     def perturb(
         self, private: PrivateData, bits: Bits, asked: Mapping[str, NDArray[np.int64]] | None = None
@@ -238,22 +191,6 @@ class LocalRelease:
 
 def _is_in(value: object, arrays: Mapping[str, Any]) -> bool:
     return isinstance(value, str) and value in arrays
-
-
-def _exclusive(one: Ask, other: Ask) -> bool:
-    """Tell whether nobody, or no pair, is in the answers to both."""
-    return any(a.name in (*b.instead_of, *b.other_pairs_than) for a, b in ((one, other), (other, one)))
-
-
-def _dearest(promises: list[Guarantee]) -> Guarantee:
-    """Return the promise that covers whichever of some questions is answered."""
-    prices = [each.relationship_epsilon for each in promises if each.relationship_epsilon is not None]
-    return replace(
-        max(promises, key=lambda each: each.epsilon),
-        delta=max(each.delta for each in promises),
-        unprotected=tuple(dict.fromkeys(text for each in promises for text in each.unprotected)),
-        relationship_epsilon=max(prices, default=None),
-    )
 
 
 def _declared(question: Question) -> dict[str, Any]:

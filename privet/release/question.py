@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from privet.data.population import Population
@@ -17,12 +16,6 @@ from privet.release.asks import ASKS, Ask
 from privet.release.private import PrivateData
 
 __all__ = ["Question"]
-
-
-@lru_cache(maxsize=256)
-def _one_liar(mechanism: Mechanism) -> str:
-    """Tell once how far one report can move an estimate; the same mechanism is asked often."""
-    return mechanism.one_liar()
 
 
 @dataclass(frozen=True)
@@ -45,53 +38,38 @@ class Question:
         shared = sorted({*self.ask.parameters(), "ask", "mechanism"} & self.mechanism.parameters().keys())
         if shared:  # a manifest holds both as one object
             expected = f"named otherwise than those of {self.mechanism.name}"
-            raise InvalidParameter("parameters", f"the question '{self.name}'", expected, ", ".join(shared))
+            raise InvalidParameter("parameters", expected, ", ".join(shared))
 
     @property
     def name(self) -> str:
         """The key of the question's answers: in memory, on the wire and in files."""
         return self.ask.name
 
-    def guarantee(self, bound: bool = True) -> Guarantee:
+    def guarantee(self) -> Guarantee:
         """Return the mechanism's promise, stated for the private field that is asked about.
 
-        Args:
-            bound: True if everybody is known to have the same number, and to be given the same tables, on every
-                device. Otherwise a server could treat devices differently, so that both ends of a pair answer a
-                one-sided question about it, and a relationship costs twice as much.
+        Of a question about a list it is the promise about a relationship, which two devices may report: nothing keeps a
+        server from numbering people, or from publishing tables, so that both ends of a pair answer about it.
         """
         unit, own = self.ask.unit, self.mechanism.guarantee()
-        price = own.epsilon if self.ask.counted_once else own.relationship_epsilon
-        if unit is Unit.NEIGHBOUR_BIT and (price is None or not bound):
-            price = 2 * own.epsilon  # nothing keeps the other end of a pair from answering about it too
-        return replace(own, unit=unit, adjacency=ADJACENCY[unit], relationship_epsilon=price)
+        if unit is not Unit.NEIGHBOUR_BIT:
+            return replace(own, unit=unit, adjacency=ADJACENCY[unit])
+        both, unit = own + own, Unit.RELATIONSHIP
+        return replace(both, unit=unit, adjacency=ADJACENCY[unit], relationship_epsilon=both.epsilon)
 
     def line(self) -> LedgerLine:
         """Return the question's line in a budget."""
-        promise = self.guarantee()
-        return LedgerLine(
-            self.ask.part,
-            str(promise.unit),
-            self.mechanism.name,
-            promise.epsilon,
-            promise.delta,
-            how=self.mechanism.words,
-            one_liar=_one_liar(self.mechanism),
-        )
-
-    def cost(self, bound: bool = True) -> float:
-        """Return the epsilon that an answer costs its owner's lifetime budget; of lists, a whole relationship's.
-
-        Args:
-            bound: As for :meth:`guarantee`.
-        """
-        promise = self.guarantee(bound)
-        return promise.epsilon if promise.relationship_epsilon is None else promise.relationship_epsilon
+        how = self.mechanism.words
+        if self.ask.unit is Unit.NEIGHBOUR_BIT:
+            each = at_most(self.mechanism.guarantee().epsilon)
+            how += f"; both ends of a relationship may report it, with an epsilon of {each} each"
+        return LedgerLine.of(self.ask.part, self.mechanism.name, self.guarantee(), how)
 
     def sends(self) -> str:
         """Tell the owner what leaves the device."""
-        price = f"{self.mechanism.name}, epsilon {at_most(self.line().epsilon)}"
-        return f"{self.ask.subject}: {self.mechanism.sends()} ({price})"
+        line = self.line()
+        price = at_most(line.epsilon) + (" for a relationship" if line.unit == Unit.RELATIONSHIP else "")
+        return f"{self.ask.subject}: {self.mechanism.sends()} ({line.mechanism}, epsilon {price})"
 
     def perturb(self, private: PrivateData, bits: Bits) -> Any:
         """Answer on the device: apply the function, then randomise. Nothing else reads private data."""
@@ -117,6 +95,4 @@ class Question:
             return cls(ask(**own), mechanism.declare(population, **rest))
         except TypeError:
             named = ", ".join(map(str, rest)) or "nothing"
-            raise InvalidParameter(
-                "mechanism", f"the question '{ask.name}'", f"{mechanism.name} with its parameters", named
-            ) from None
+            raise InvalidParameter("mechanism", f"{mechanism.name} with its parameters", named) from None

@@ -132,9 +132,9 @@ def screen(answers: Answers, *, rate: float = RATE, most_friends: int | None = N
             visible in answers about friends. People with more friends may then set off a false alarm.
     """
     if not 0 < rate < 1:
-        raise InvalidParameter("rate", "screen", "a number between 0 and 1, both excluded", rate)
+        raise InvalidParameter("rate", "a number between 0 and 1, both excluded", rate)
     if most_friends is not None and most_friends < 0:
-        raise InvalidParameter("most_friends", "screen", "0 or more", most_friends)
+        raise InvalidParameter("most_friends", "0 or more", most_friends)
     people = answers.release.population.num_nodes
     tests: list[Finding] = []
     values = {}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from privet.evaluation.results import Result
-from privet.reporting.drawing import CONTROL, LINE, OTHERS, OURS
 from privet.reporting.figures import ReportFigure
+from privet.reporting.palette import GREEN, LINE, OCHRE, ORANGE, OURS, PINK, PURPLE
 
 __all__ = ["asked_figure", "shares_asked"]
 
@@ -69,8 +69,7 @@ def asked_figure(result: Result, name: str) -> ReportFigure | None:
 
 
 def _colour(part: str) -> dict[str, Any]:
-    fixed = {"panel": CONTROL, "pilot": OTHERS[0], "counts once": OTHERS[1], "counts twice": OTHERS[4]}
-    fixed |= {"reports it": OTHERS[2]}
+    fixed = {"panel": PURPLE, "pilot": ORANGE, "counts once": GREEN, "counts twice": OCHRE, "reports it": PINK}
     if part == _NOBODY:
         return {"color": LINE, "alpha": 0.6}
     first = part.split()[0]

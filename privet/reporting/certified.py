@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from privet.evaluation.results import Result
-from privet.reporting.drawing import CONTROL, OURS
 from privet.reporting.figures import ReportFigure
+from privet.reporting.palette import OURS, PURPLE
 
 __all__ = ["certified_figure", "withstanding"]
 
@@ -30,7 +30,7 @@ def certified_figure(result: Result, name: str) -> ReportFigure | None:
     told = ", ".join(f"{share:.1%} against {liars}" for liars, share in stand.items())
 
     def draw(axis: Any) -> None:
-        lines = [(stand, OURS, "o", "stand"), (right, CONTROL, "s", "stand and are right (test nodes)")]
+        lines = [(stand, OURS, "o", "stand"), (right, PURPLE, "s", "stand and are right (test nodes)")]
         for shares, colour, mark, label in lines:
             if shares:
                 values = [100 * share for share in shares.values()]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from privet.evaluation.damage import DamageCurve
-from privet.reporting.drawing import CONTROL, OTHERS, OURS
 from privet.reporting.figures import ReportFigure
+from privet.reporting.palette import GREY, ORANGE, OURS, PURPLE, SKY
 
 __all__ = ["damage_figure"]
 
 _LINES = (
-    ("honest", "nobody lies", CONTROL, "--"),
-    ("random", "random reports", OTHERS[5], ":"),
-    ("attacked", "liars", OTHERS[0], "-"),
-    ("defended_honest", "nobody lies, defended", OTHERS[3], "--"),
+    ("honest", "nobody lies", PURPLE, "--"),
+    ("random", "random reports", GREY, ":"),
+    ("attacked", "liars", ORANGE, "-"),
+    ("defended_honest", "nobody lies, defended", SKY, "--"),
     ("defended", "liars, defended", OURS, "-"),
 )
 

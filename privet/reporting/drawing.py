@@ -1,4 +1,4 @@
-"""Figures in files: one palette, the same bytes for the same input, text as text, nothing left half-written."""
+"""Figures in files: the same bytes for the same input, text as text, nothing left half-written."""
 
 from __future__ import annotations
 
@@ -9,24 +9,9 @@ from typing import Any
 
 from privet.data.files import atomic_file
 from privet.errors import InvalidParameter
+from privet.reporting.palette import INK, LINE
 
-__all__ = [
-    "CONTROL",
-    "GREYS",
-    "INK",
-    "LINE",
-    "OTHERS",
-    "OURS",
-    "PAPER",
-    "check_format",
-    "drawn",
-    "write_figure",
-]
-
-INK, LINE, PAPER = "#1f2328", "#c9d1d9", "#000000"
-OURS, CONTROL = "#0072b2", "#6e5494"
-OTHERS = ("#b35900", "#00765a", "#a8447c", "#3f7fb0", "#8a6d00", "#6e7781")  # contrast of 4.5 and more on white
-GREYS = ("#444444", "#888888", "#bbbbbb")  # of controls, where series take the colours
+__all__ = ["check_format", "drawn", "write_figure"]
 
 _FORMATS = (".svg", ".pdf", ".png")
 _STYLE: Any = {

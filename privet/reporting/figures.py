@@ -10,13 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from privet.evaluation.results import Figures, Result
-from privet.reporting.drawing import CONTROL, INK, LINE, OTHERS, OURS, drawn, write_figure
+from privet.evaluation.verdict import FEWEST
+from privet.reporting.drawing import drawn, write_figure
+from privet.reporting.palette import INK, LINE, ON_PAGES, OURS, style
 
-__all__ = ["ReportFigure", "accuracy_figure", "classes_figure", "deciding", "tradeoff_figure"]
+__all__ = [
+    "SHOWN_BELOW",
+    "ReportFigure",
+    "accuracy_figure",
+    "broken_line",
+    "classes_figure",
+    "deciding",
+    "on_scale",
+    "solid_line",
+    "spread_in_words",
+    "tradeoff_figure",
+]
 
-_IN_PAGE = {INK: "currentColor", LINE: "var(--line)", OURS: "var(--ours)", CONTROL: "var(--control)"}
-_IN_PAGE |= {colour: f"var(--other{number})" for number, colour in enumerate(OTHERS)}
-_SHOWN_BELOW = 20.0  # points; what is further down is named and not drawn, or the rest would look like one dot
+_IN_PAGE = {INK: "currentColor", LINE: "var(--line)"} | {each.light: f"var(--{each.name})" for each in ON_PAGES}
+SHOWN_BELOW = 20.0  # points; what is further down is named and not drawn, or the rest would look like one dot
 _WIDTH = 4.2  # inches; scaled to a phone's width the letters are still about 10 pixels high
 
 
@@ -64,24 +76,26 @@ def deciding(result: Result) -> str | None:
 
 def accuracy_figure(result: Result, name: str) -> ReportFigure:
     """Draw a row for the system and for each control: every seed a dot, the mean with its 95 % confidence interval."""
-    rows = [(result.system, result.figures, True)]
-    rows += [(figures.short, figures, bool(figures.question)) for figures in result.controls.values()]
-    percent = "%" in result.metric
+    main, percent = deciding(result), "%" in result.metric
+    rows = [(result.system, result.figures, OURS, True)]
+    rows += [(each.short, each, style(key).colour, key == main) for key, each in result.controls.items()]
 
     def draw(axis: Any) -> None:
-        for place, (_, figures, decides) in enumerate(rows):
-            colour = OURS if place == 0 else CONTROL
-            if not decides and figures.mean < result.mean - _SHOWN_BELOW and percent:
+        reached = []
+        for place, (_, figures, colour, always) in enumerate(rows):
+            if not always and figures.mean < result.mean - SHOWN_BELOW and percent:
                 off = f"{figures.mean:.1f}, off the scale"
                 axis.text(0.02, place, off, transform=axis.get_yaxis_transform(), color=colour, va="center")
                 continue
-            axis.plot(figures.values, [place + 0.28] * len(figures.values), "o", color=colour, alpha=0.6, ms=3, mew=0)
-            margin = [figures.half_width or 0.0]
-            axis.errorbar([figures.mean], [place], xerr=margin, fmt="D", color=colour, ms=4.5, capsize=3, lw=1.4)
-        _rows_on(axis, [label for label, _, _ in rows], result.metric)
-        if percent:
-            low, high = axis.get_xlim()
-            axis.set_xlim(max(low, 0), min(high, 101))  # an interval of few seeds may leave the possible
+            (low,), (high,) = _intervals([figures])
+            dots = {"color": colour, "clip_on": False, "mew": 0}  # a dot at 100 is whole
+            axis.plot(figures.values, [place + 0.28] * len(figures.values), "o", alpha=0.6, ms=3, **dots)
+            margin = [figures.mean - low]
+            axis.errorbar([figures.mean], [place], xerr=margin, fmt="none", color=colour, capsize=3, lw=1.4)
+            axis.plot([figures.mean], [place], "D", ms=5, **dots)
+            reached += [*figures.values, low, high]
+        _rows_on(axis, [label for label, *_ in rows], result.metric)
+        on_scale(axis.set_xlim, reached, percent)
 
     title = f"{result.metric} of {result.system} on {result.dataset} beside its controls, each seed a dot"
     return ReportFigure(name, title, 0.75 + 0.3 * len(rows), draw)
@@ -95,10 +109,11 @@ def classes_figure(result: Result, control: str | None, name: str) -> ReportFigu
     def draw(axis: Any) -> None:
         places = range(len(rows))
         if control is not None:
-            others = [row.controls.get(control) for row in rows]
-            axis.plot(others, places, "s", color=CONTROL, ms=4.5, mfc="none", label=beside)
-        axis.plot([row.recall for row in rows], places, "o", color=OURS, ms=5, label=result.system)
+            others, colour = [row.controls.get(control) for row in rows], style(control).colour
+            axis.plot(others, places, "s", color=colour, ms=4.5, mfc="none", clip_on=False, label=beside)
+        axis.plot([row.recall for row in rows], places, "o", color=OURS, ms=5, clip_on=False, label=result.system)
         _rows_on(axis, [f"class {row.number}" for row in rows], "recall (%)")
+        axis.set_xlim(0, 100)
         axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
 
     title = f"Recall of each class by {result.system} on {result.dataset}" + (f", beside {beside}" if beside else "")
@@ -106,40 +121,96 @@ def classes_figure(result: Result, control: str | None, name: str) -> ReportFigu
 
 
 def tradeoff_figure(points: Sequence[Result], name: str) -> ReportFigure:
-    """Draw the metric against the true epsilon with 95 % confidence intervals, the controls as bands.
+    """Draw the metric against the true epsilon with 95 % confidence intervals, and the controls as broken lines.
 
-    Controls so far below that the rest would be a flat line are named and not drawn.
+    The strongest control without private data has a band. Controls so far below that the rest would be a flat line are
+    named and not drawn. Fewer than three seeds have dots instead of intervals, which would span the whole axis.
     """
     first = points[0]
+    main = deciding(first)
 
     def draw(axis: Any) -> None:
         places = [point.guarantee.epsilon for point in points]
         means = [point.mean for point in points]
-        below = []
-        for number, key in enumerate(key for key in first.controls if all(key in p.controls for p in points)):
+        below, reached = [], []
+        for key in (key for key in first.controls if all(key in point.controls for point in points)):
             figures = [point.controls[key] for point in points]
             lowest, highest = (pick(each.mean for each in figures) for pick in (min, max))
-            if highest < min(means) - _SHOWN_BELOW:
+            if highest < min(means) - SHOWN_BELOW:
                 below.append(f"{figures[0].short} is below: {lowest:.0f} to {highest:.0f}")
             else:
-                _band(axis, places, figures, OTHERS[number % len(OTHERS)])
-        margins = [point.figures.half_width or 0.0 for point in points]
-        axis.errorbar(places, means, margins, color=OURS, marker="o", ms=4, lw=1.6, capsize=3, label=first.system)
+                reached += broken_line(axis, places, figures, key, banded=key == main)
+        reached += solid_line(axis, places, [point.figures for point in points], first.system, OURS)
         if places[0] > 0 and places[-1] / places[0] > 6:
             axis.set_xscale("log")
         axis.set_xticks(places, [f"{place:.3g}" for place in places])
         axis.minorticks_off()
-        axis.margins(y=0.15)
-        seeds = len(first.seeds)
-        spread = f"{seeds} seeds, 95 % intervals" if seeds > 1 else "one seed, no intervals"
-        where = f"{first.system} on {first.dataset}, {spread}"
+        on_scale(axis.set_ylim, reached, "%" in first.metric)
+        where = f"{first.system} on {first.dataset}, {spread_in_words(first.seeds)}"
         axis.set_xlabel("\n".join([f"true epsilon ({first.guarantee.unit})", where, *below]))
         axis.set_ylabel(first.metric)
         axis.grid()
         axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, columnspacing=1.2)
 
     title = f"{first.metric} of {first.system} on {first.dataset} against epsilon, with its controls"
-    return ReportFigure(name, title, 3.2, draw)
+    return ReportFigure(name, title, 3.4, draw)
+
+
+def on_scale(limit: Callable[[float, float], Any], reached: Sequence[float], percent: bool) -> None:
+    """Set the limits of an axis so that all that is drawn is on it, but never beyond the possible.
+
+    Args:
+        limit: Sets the limits.
+        reached: Everything that is drawn, the ends of intervals among them.
+        percent: Whether only 0 to 100 is possible: an interval of few seeds may leave that, and is cut off there.
+    """
+    low, high = min(reached), max(reached)
+    room = 0.06 * max(high - low, 1.0)
+    limit(max(low - room, 0.0) if percent else low - room, min(high + room, 100.0) if percent else high + room)
+
+
+def broken_line(
+    axis: Any, places: Sequence[float], figures: Sequence[Figures], key: str, *, banded: bool
+) -> list[float]:
+    """Draw a control's means, within the band of their confidence intervals if asked to; return what was reached."""
+    low, high = _intervals(figures)
+    colour, dashes = style(key)
+    axis.plot(places, [each.mean for each in figures], ls=dashes, color=colour, lw=1.3, label=figures[0].short)
+    if not banded:
+        return [each.mean for each in figures]
+    axis.fill_between(places, low, high, color=colour, alpha=0.13, lw=0)
+    return [*low, *high]
+
+
+def solid_line(
+    axis: Any, places: Sequence[float], figures: Sequence[Figures], label: str, colour: str, marker: str = "o"
+) -> list[float]:
+    """Draw a system's means with their confidence intervals, or each seed of a few; return what was reached."""
+    means = [each.mean for each in figures]
+    low, high = _intervals(figures)
+    margins = [mean - least for mean, least in zip(means, low, strict=True)]
+    axis.errorbar(places, means, margins, color=colour, marker=marker, ms=4.5, lw=1.6, capsize=3, label=label)
+    seeds = [(place, value) for place, each in zip(places, figures, strict=True) for value in _few(each)]
+    axis.plot([place for place, _ in seeds], [value for _, value in seeds], ".", color=colour, alpha=0.6, ms=5, mew=0)
+    return [*low, *high, *(value for _, value in seeds)]
+
+
+def spread_in_words(seeds: Sequence[int]) -> str:
+    """Say how the spread over the seeds is drawn."""
+    few = "one seed, no intervals" if len(seeds) == 1 else f"{len(seeds)} seeds, each a dot"
+    return few if len(seeds) < FEWEST else f"{len(seeds)} seeds, 95 % intervals"
+
+
+def _few(figures: Figures) -> tuple[float, ...]:
+    """Return the seeds' figures if there are too few for an interval."""
+    return figures.values if 1 < len(figures.values) < FEWEST else ()
+
+
+def _intervals(figures: Sequence[Figures]) -> tuple[list[float], list[float]]:
+    """Return the ends of the confidence intervals; too few seeds have none."""
+    margins = [0.0 if len(each.values) < FEWEST else each.half_width or 0.0 for each in figures]
+    pairs = [(each.mean, margin) for each, margin in zip(figures, margins, strict=True)]
+    return [mean - margin for mean, margin in pairs], [mean + margin for mean, margin in pairs]
 
 
 def _rows_on(axis: Any, labels: Sequence[str], metric: str) -> None:
@@ -148,10 +219,3 @@ def _rows_on(axis: Any, labels: Sequence[str], metric: str) -> None:
     axis.set_xlabel(metric)
     axis.grid(axis="x")
     axis.tick_params(axis="y", length=0)
-
-
-def _band(axis: Any, places: list[float], figures: list[Figures], colour: str) -> None:
-    means, margins = [each.mean for each in figures], [each.half_width or 0.0 for each in figures]
-    low, high = ([m + sign * e for m, e in zip(means, margins, strict=True)] for sign in (-1, 1))
-    axis.fill_between(places, low, high, color=colour, alpha=0.13, lw=0)
-    axis.plot(places, means, "--", color=colour, lw=1.1, label=figures[0].short)

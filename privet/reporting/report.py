@@ -19,13 +19,15 @@ from privet.privacy.statement import statement
 from privet.reporting.asked import asked_figure
 from privet.reporting.certified import certified_figure
 from privet.reporting.figures import ReportFigure, accuracy_figure, classes_figure, deciding, tradeoff_figure
+from privet.reporting.marks import marks, plain
+from privet.reporting.palette import ON_PAGES
+from privet.reporting.systems_figure import systems_figure
 from privet.systems import Fitted
 
 __all__ = ["build_report", "read_results", "write_report"]
 
 _BUDGETS = {"epsilon_features", "epsilon_labels", "epsilon_edges", "target_epsilon", "noise_multiplier", "seed"}
 _MOST_CLASSES = 40  # more rows than this are a table's, not a figure's
-_MOST_SETTINGS = 3  # in a title
 
 
 def write_report(results: Sequence[Result], out: Path, figures: Path | None = None) -> None:
@@ -39,7 +41,7 @@ def write_report(results: Sequence[Result], out: Path, figures: Path | None = No
     page, drawn = build_report(results)
     if figures is not None:
         if figures.exists() and not figures.is_dir():
-            raise InvalidParameter("figures", "write_report", "a directory", f"the file {figures}")
+            raise InvalidParameter("figures", "a directory", f"the file {figures}")
         figures.mkdir(exist_ok=True)
         for figure in drawn:
             for ending in ("svg", "pdf"):
@@ -81,6 +83,8 @@ def _of_model(path: Path) -> Result:
         ledger=fitted.lines,
         mechanisms=tuple(line.mechanism for line in fitted.lines),
         facts={} if fitted.certificate is None else fitted.certificate.facts(),
+        version=fitted.version,
+        build=fitted.build,
     )
 
 
@@ -90,7 +94,7 @@ def build_report(results: Sequence[Result]) -> tuple[str, list[ReportFigure]]:
     from markupsafe import Markup
 
     if not results:
-        raise InvalidParameter("results", "build_report", "at least one", "none")
+        raise InvalidParameter("results", "at least one", "none")
     figures: list[ReportFigure] = []
 
     def inline(figure: ReportFigure) -> str:
@@ -105,37 +109,14 @@ def build_report(results: Sequence[Result]) -> tuple[str, list[ReportFigure]]:
         lstrip_blocks=True,
     )
     environment.filters |= {"at_most": at_most, "one": _one_digit, "upper_first": _upper_first}
-    titled = zip(results, _marks(results), strict=True)
+    titled = zip(results, marks(results), strict=True)
     page = environment.get_template("report.html").render(
         results=[_view(result, mark, number, inline) for number, (result, mark) in enumerate(titled, 1)],
+        palette=ON_PAGES,
+        together=[_together(members, number, inline) for number, members in enumerate(_several(results), 1)],
         curves=[_curve(points, number, inline) for number, points in enumerate(_curves(results), 1)],
     )
     return page + "\n", figures
-
-
-def _marks(results: Sequence[Result]) -> list[str]:
-    """Tell results of equal system, data and epsilon apart: the settings in which they differ, or a number."""
-
-    def title(result: Result) -> tuple[str, str, float]:
-        return result.system, result.dataset, result.guarantee.epsilon
-
-    marks = []
-    for place, result in enumerate(results):
-        twins = [other for other in results if title(other) == title(result)]
-        names = sorted({name for twin in twins for name in {**twin.settings, **result.settings}})
-        changed = [n for n in names if len({json.dumps(t.settings.get(n), default=str) for t in twins}) > 1]
-        told = [f"{name} {_plain(result.settings.get(name))}" for name in changed[:_MOST_SETTINGS]]
-        same = [
-            i for i, other in enumerate(results) if title(other) == title(result) and _equal(other, result, changed)
-        ]
-        if len(same) > 1 or len(changed) > _MOST_SETTINGS:
-            told.append(f"number {place + 1}")
-        marks.append(f" ({', '.join(told)})" if told else "")
-    return marks
-
-
-def _equal(one: Result, other: Result, names: Sequence[str]) -> bool:
-    return all(one.settings.get(name) == other.settings.get(name) for name in names)
 
 
 def _view(result: Result, mark: str, number: int, inline: Callable[[ReportFigure], str]) -> dict[str, Any]:
@@ -163,7 +144,7 @@ def _view(result: Result, mark: str, number: int, inline: Callable[[ReportFigure
         "main": None if main is None else result.controls[main],
         "main_key": main,
         "class_figure": inline(classes_figure(result, main, f"classes-{name}")) if classes else None,
-        "settings": sorted((key, _plain(value)) for key, value in result.settings.items()),
+        "settings": sorted((key, plain(value)) for key, value in result.settings.items()),
     }
 
 
@@ -183,6 +164,26 @@ def _curves(results: Sequence[Result]) -> list[list[Result]]:
     return groups
 
 
+def _several(results: Sequence[Result]) -> list[list[Result]]:
+    """Results of several systems on one dataset in one metric."""
+
+    def key(result: Result) -> tuple[str, str]:
+        return result.dataset, result.metric
+
+    groups = (list(members) for _, members in groupby(sorted(results, key=key), key=key))
+    return [members for members in groups if len({each.system for each in members}) > 1]
+
+
+def _together(members: list[Result], number: int, inline: Callable[[ReportFigure], str]) -> dict[str, Any]:
+    first = members[0]
+    return {
+        "title": f"Several systems on {first.dataset}",
+        "metric": first.metric,
+        "units": len({(each.guarantee.unit, each.guarantee.model) for each in members}),
+        "figure": inline(systems_figure(members, _slug(f"systems-{number}-{first.dataset}"))),
+    }
+
+
 def _curve(points: list[Result], number: int, inline: Callable[[ReportFigure], str]) -> dict[str, Any]:
     first = points[0]
     name = _slug(f"tradeoff-{number}-{first.system}-{first.dataset}")
@@ -191,7 +192,7 @@ def _curve(points: list[Result], number: int, inline: Callable[[ReportFigure], s
         "metric": first.metric,
         "unit": first.guarantee.unit,
         "figure": inline(tradeoff_figure(points, name)),
-        "columns": [(key, figures.title) for key, figures in first.controls.items()],
+        "columns": [(key, figures.short) for key, figures in first.controls.items()],
         "points": [(point, _factor(point.guarantee), _interval(point.figures)) for point in points],
     }
 
@@ -202,10 +203,6 @@ def _factor(guarantee: Guarantee) -> str:
 
 def _interval(figures: Figures) -> str:
     return "one seed" if figures.half_width is None else f"± {figures.half_width:.1f}"
-
-
-def _plain(value: object) -> str:
-    return "none" if value is None else str(value).lower() if isinstance(value, bool) else f"{value}"
 
 
 def _one_digit(figure: float | None, missing: str = "no nodes") -> str:

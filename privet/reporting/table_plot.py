@@ -9,14 +9,14 @@ from textwrap import wrap
 from typing import Any
 
 from privet.errors import InvalidData
-from privet.reporting.drawing import GREYS, OTHERS, OURS, PAPER, check_format, write_figure
+from privet.reporting.drawing import check_format, write_figure
+from privet.reporting.palette import GREYS, PAPER, SERIES, style
 from privet.reproduction.table import Table, TableCell
 
 __all__ = ["plot_table"]
 
 _SHOWN_BELOW = 12.0  # points below our figures; a control further down is named, not drawn
 _MARKERS = "os^Dv"
-_SERIES = (OURS, *OTHERS[:4])
 _CHARACTERS = 13  # in an inch
 _LOG_BEYOND = 50.0  # figures that differ by more than this factor are drawn on a logarithmic axis
 
@@ -43,6 +43,9 @@ def plot_table(table: Table, path: Path) -> None:
             axis.remove()
         for axis, panel in zip(axes, panels, strict=False):
             _draw(axis, [cell for cell in cells if cell.panel == panel], table.printed)
+            if "(%)" in table.metric:
+                lowest, highest = axis.get_ylim()
+                axis.set_ylim(max(0.0, lowest), min(100.0, highest))
             axis.set_title(panel, fontsize=9)
             axis.set_xlabel(table.axis)
         axes[0].set_ylabel(table.metric)
@@ -51,7 +54,7 @@ def plot_table(table: Table, path: Path) -> None:
         figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=beside, frameon=False)
         figure.suptitle("\n".join(wrap(table.title, int(_CHARACTERS * width))), fontsize=10)
 
-    write_figure(draw, width, 2.6 * lines + 0.9, path)
+    write_figure(draw, width, (3.2 if len(panels) == 1 else 2.6 * lines) + 0.9, path)
 
 
 def _draw(axis: Any, cells: Sequence[TableCell], name: str) -> None:
@@ -59,7 +62,8 @@ def _draw(axis: Any, cells: Sequence[TableCell], name: str) -> None:
     cells = sorted(cells, key=lambda cell: cell.at or 0.0)
     lines = list(dict.fromkeys(cell.series for cell in cells))
     first = [cell for cell in cells if cell.series == lines[0]]
-    shown = _draw_controls(axis, first, OTHERS if len(lines) == 1 else GREYS)
+    least = min(cell.measured.mean for cell in cells if cell.measured is not None)
+    shown = _draw_controls(axis, first, least, in_colour=len(lines) == 1)
     printed = [(cell.at, cell.paper) for cell in cells if cell.paper is not None]
     if printed:
         axis.plot(*zip(*printed, strict=True), "x", color=PAPER, ms=6, label=name)
@@ -67,25 +71,26 @@ def _draw(axis: Any, cells: Sequence[TableCell], name: str) -> None:
         here = [cell for cell in cells if cell.series == line]
         figures = [cell.measured for cell in here if cell.measured is not None]
         means, spreads = [each.mean for each in figures], [each.std or 0.0 for each in figures]
-        style = {"color": _SERIES[number % len(_SERIES)], "marker": _MARKERS[number % len(_MARKERS)]}
+        style = {"color": SERIES[number % len(SERIES)], "marker": _MARKERS[number % len(_MARKERS)]}
         style["ls"] = "none" if here[0].tick else "-"  # named places have nothing between them
         axis.errorbar([cell.at for cell in here], means, spreads, ms=4, capsize=2, label=line or "privet", **style)
         shown += means
     _scale(axis, cells, shown)
 
 
-def _draw_controls(axis: Any, cells: Sequence[TableCell], colours: tuple[str, ...]) -> list[float]:
-    """The figures that were drawn; a control far below ours is named instead, lest it squeeze the rest."""
-    least = min(cell.measured.mean for cell in cells if cell.measured is not None)
+def _draw_controls(axis: Any, cells: Sequence[TableCell], least: float, *, in_colour: bool) -> list[float]:
+    """The figures that were drawn; a control far below all lines is named instead, lest it squeeze the rest."""
     shown: list[float] = []
     below = []
     for number, (key, named) in enumerate(cells[0].controls.items()):
         figures = [cell.controls[key].mean for cell in cells]
         if max(figures) < least - _SHOWN_BELOW:
-            below.append(f"{named.short} below: {min(figures):.0f} to {max(figures):.0f}")
+            ends = dict.fromkeys(f"{each:.0f}" for each in (min(figures), max(figures)))
+            below.append(f"{named.short} below: {' to '.join(ends)}")
             continue
-        places, line = [cell.at for cell in cells], "none" if cells[0].tick else "--"
-        axis.plot(places, figures, ls=line, color=colours[number % len(colours)], lw=1, marker=".", label=named.short)
+        places, (colour, dashes) = [cell.at for cell in cells], style(key)
+        drawn = {"color": colour if in_colour else GREYS[number % len(GREYS)], "lw": 1, "marker": "."}
+        axis.plot(places, figures, ls="none" if cells[0].tick else dashes, label=named.short, **drawn)
         shown += figures
     axis.text(0.02, 0.02, "\n".join(below), transform=axis.transAxes, fontsize=7, va="bottom")
     return shown

@@ -8,6 +8,7 @@ from privet.reproduction.papers import (
     blink,
     heterpoisson,
     inquiry,
+    inquiry_friends,
     inquiry_worth,
     lpgnn,
     privge,
@@ -18,12 +19,12 @@ from privet.reproduction.papers import (
 
 __all__ = ["TABLES", "published_table"]
 
-_PAPERS = (lpgnn, solitude, privge, rgnn, heterpoisson, inquiry, inquiry_worth, revisit, blink)
+_PAPERS = (lpgnn, solitude, privge, rgnn, heterpoisson, inquiry, inquiry_friends, inquiry_worth, revisit, blink)
 TABLES: dict[str, PublishedTable] = {table.name: table for paper in _PAPERS for table in paper.TABLES}
 
 
 def published_table(name: str) -> PublishedTable:
     """Return the table of an id; an unknown id is an error that lists them all."""
     if name not in TABLES:
-        raise InvalidParameter("name", "published_table", "one of " + ", ".join(TABLES), name)
+        raise InvalidParameter("name", "one of " + ", ".join(TABLES), name)
     return TABLES[name]

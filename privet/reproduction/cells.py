@@ -95,7 +95,7 @@ class PublishedTable:
             known = list(dict.fromkeys(getattr(cell, attribute) for cell in cells))
             unknown = [pattern for pattern in patterns if not fnmatch.filter(known, pattern)]
             if unknown:
-                raise InvalidParameter(parameter, f"table {self.name}", "among " + "; ".join(known), ", ".join(unknown))
+                raise InvalidParameter(parameter, "among " + "; ".join(known), ", ".join(unknown))
             wanted = {name for pattern in patterns or ["*"] for name in fnmatch.filter(known, pattern)}
             cells = tuple(cell for cell in cells if getattr(cell, attribute) in wanted)
         return replace(self, cells=cells)

@@ -9,8 +9,9 @@ from typing import Any
 
 import privet
 from privet.data import Graph, load
-from privet.evaluation.cache import Store, canonical
+from privet.evaluation.cache import Store
 from privet.evaluation.choosing import system_for
+from privet.evaluation.keys import data_digest
 from privet.evaluation.results import Figures
 from privet.reproduction.cells import Cell, PublishedTable
 from privet.reproduction.figures.made_graphs import MADE
@@ -52,6 +53,10 @@ def run_table(
             return MADE[dataset]()
         return prepared(stand_in(dataset) if quick else load(dataset, root), system, dataset)
 
+    @cache
+    def digest_of(dataset: str, system: str) -> str:
+        return data_digest(graph_of(dataset, system))
+
     def measured(cell: Cell) -> TableCell:
         facts = (cell.dataset, cell.label, cell.paper, cell.paper_std, cell.panel or cell.dataset)
         place = (cell.series, cell.at, cell.tick, cell.references)
@@ -60,10 +65,14 @@ def run_table(
         system = _system(table, cell, quick)
         found: dict[str, list[float]] = {}
         columns = _columns(table, cell, system, controls)
-        graph = graph_of(cell.dataset, cell.system or table.system)
+        source = (cell.dataset, cell.system or table.system)
+        graph = graph_of(*source)
         for seed in range(seeds):
             for column in columns:
-                figure = _figure(table, cell, column, system, graph, seed, store)
+                figure = column.figure(
+                    system, graph, seed, store,
+                    task=table.measure.name, data=digest_of(*source), protocol=cell.protocol,
+                )  # fmt: skip
                 found.setdefault(column.key, []).append(table.measure.factor * figure)
                 progress(f"{cell.dataset} {cell.label} {column.short}".strip())
         own, *beside = (Figures(tuple(found[each.key]), each.short, each.title) for each in columns)
@@ -106,28 +115,3 @@ def _columns(table: PublishedTable, cell: Cell, system: Any, controls: bool) -> 
     if not controls or not cell.controls:
         return (own,)
     return own, *(column for column in others if table.beside is None or column.key in table.beside)
-
-
-def _figure(
-    table: PublishedTable,
-    cell: Cell,
-    column: Column,
-    system: Any,
-    graph: Graph,
-    seed: int,
-    store: Store,
-) -> float:
-    subject = column.subject(system)
-    key = {
-        "task": table.measure.name,
-        "system": subject.name,
-        "dataset": cell.dataset,
-        "settings": canonical({**subject.settings(), "seed": seed}),
-        "kind": column.key,
-        "version": privet.__version__,
-    } | ({"protocol": cell.protocol} if cell.protocol else {})
-
-    def work() -> dict[str, float]:
-        return {"test": column.measure(subject, graph, seed, **cell.protocol)}
-
-    return float(store.compute(key, work)["test"])

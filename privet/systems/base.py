@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.data import Graph
+from privet.data.interop import as_graph
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.mechanisms import Bits, Mechanism, RandomizedResponse, SeededBits, SystemBits
@@ -31,6 +32,7 @@ __all__ = ["Altered", "C", "LocalSystem", "UnsuitableRelease", "unaltered"]
 
 C = TypeVar("C", bound=Collected)
 
+_FEW_STEPS = (2, 0)  # of averaging, which suit features without noise
 _LOST = 1e-4  # an honest report is left out by the screening with at most twice this probability
 
 Altered: TypeAlias = Callable[[Answers], Answers]
@@ -68,6 +70,8 @@ class LocalSystem(ABC):
     """The values that a search over settings tries, by field."""
     defences: ClassVar[tuple[str, ...]] = ()
     """The defences against liars that the system knows."""
+    smoothing: ClassVar[str | None] = None
+    """The setting with the number of steps over which reports are averaged, if there is one."""
 
     epsilon_features: float = 1.0
     epsilon_labels: float | None = None
@@ -79,11 +83,11 @@ class LocalSystem(ABC):
         unknown = [each for each in self.defence if each not in self.defences]
         if unknown:
             known = ", ".join(self.defences) or "none: it has no defences"
-            raise InvalidParameter("defence", type(self).__name__, f"of {known}", unknown[0])
+            raise InvalidParameter("defence", f"of {known}", unknown[0])
         for name in ("epsilon_features", "epsilon_labels", "epsilon_edges"):
             value = getattr(self, name, None)
             if value is not None:
-                check_epsilon(value, type(self).__name__, name=name)
+                check_epsilon(value, name=name)
 
     def feature_mechanism(self, population: Population) -> Mechanism:
         """Return the randomiser of the feature vector; a system that asks for other things has none."""
@@ -128,7 +132,7 @@ class LocalSystem(ABC):
             altered: Changes the answers of each round before the server sees them: for controls and for simulated
                 liars.
         """
-        self._check_graph(graph)
+        self.check(graph)
         release = self.release(graph)
         drawn = self.bits() if bits is None else bits
         asked = {question.name: self.asked(question, graph) for question in release.questions}
@@ -184,10 +188,10 @@ class LocalSystem(ABC):
         decided = cls.decided_by(release)
         unknown = sorted(settings.keys() - {field.name for field in fields(cls)})
         if unknown:
-            raise InvalidParameter(unknown[0], cls.name, "one of its settings", settings[unknown[0]])
+            raise InvalidParameter(unknown[0], "one of its settings", settings[unknown[0]])
         taken = sorted(settings.keys() & decided.keys())
         if taken:
-            raise InvalidParameter(taken[0], cls.name, f"the release's, {decided[taken[0]]!r}", settings[taken[0]])
+            raise InvalidParameter(taken[0], f"the release's, {decided[taken[0]]!r}", settings[taken[0]])
         names = ", ".join(f"{question.name} ({question.mechanism.name})" for question in release.questions)
         refusal = f"{cls.name} cannot learn from a study that asks for {names}."
         try:
@@ -247,6 +251,17 @@ class LocalSystem(ABC):
         """Return the same system with everything public that it can take as public, which protects nobody."""
         return replace(self, epsilon_labels=None)
 
+    def on_raw_data(self) -> tuple[Self, ...]:
+        """Return the variants among which validation labels choose on raw data, the system as it is first.
+
+        Many steps of averaging remove noise from reports, but blur raw features.
+        """
+        name = self.smoothing
+        if name is None:
+            return (self,)
+        changes: list[dict[str, Any]] = [{name: steps} for steps in _FEW_STEPS if steps < getattr(self, name)]
+        return (self, *(replace(self, **each) for each in changes))
+
     def figures(self, public: Any) -> dict[str, float]:
         """Return public figures of the training that a reader may want to know."""
         return {}
@@ -259,9 +274,10 @@ class LocalSystem(ABC):
         """Return the source of the devices' randomness."""
         return SystemBits() if self.seed is None else SeededBits(self.seed)
 
-    def _check_graph(self, graph: Graph) -> None:
+    def check(self, graph: Graph) -> None:
+        """Refuse a graph that the system cannot work on, before anything is collected or trained."""
         owner = type(self).__name__
-        graph.require(*self.needs, owner=owner)
+        as_graph(graph, owner).require(*self.needs, owner=owner)
         hidden = graph.schema is not None and graph.schema.private_edges
         if hidden and not self.release(graph).asks_about(Unit.NEIGHBOUR_BIT):
             expected = "with public edges, which the server sees"
@@ -271,9 +287,9 @@ class LocalSystem(ABC):
         for name, bound in bounds.items():
             value = getattr(self, name)
             if value is not None and value < bound:
-                raise InvalidParameter(name, type(self).__name__, f"an integer of at least {bound}", value)
+                raise InvalidParameter(name, f"an integer of at least {bound}", value)
 
     def _check_positive(self, *names: str) -> None:
         for name in names:
             if not getattr(self, name) > 0:
-                raise InvalidParameter(name, type(self).__name__, "a number above 0", getattr(self, name))
+                raise InvalidParameter(name, "a number above 0", getattr(self, name))

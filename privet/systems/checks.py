@@ -15,4 +15,4 @@ def check_choices(system: object, choices: Mapping[str, Any]) -> None:
     for name, kind in choices.items():
         value = getattr(system, name)
         if value not in get_args(kind):
-            raise InvalidParameter(name, type(system).__name__, f"one of {', '.join(get_args(kind))}", value)
+            raise InvalidParameter(name, f"one of {', '.join(get_args(kind))}", value)

@@ -29,18 +29,20 @@ class Collected:
         public: Schema, split, the topology unless it was asked for, and the labels of training and validation nodes
             unless they were asked for (-1 elsewhere). It has no features.
         answers: The answers to each question, in the order of the people's ids.
-        bound: True if all devices are known to number people alike, as in a simulation; otherwise both ends of a pair
-            may have reported it.
     """
 
     public: Graph
     answers: Answers
-    bound: bool = True
 
     @property
     def release(self) -> LocalRelease:
         """The questions that were answered."""
         return self.answers.release
+
+    @property
+    def showing(self) -> NDArray[np.int64]:
+        """The ids of people who show the server their raw data, as the release discloses; nobody by default."""
+        return np.zeros(0, dtype=np.int64)
 
     @property
     def schema(self) -> Schema:
@@ -155,7 +157,7 @@ class Collected:
 
     def guarantee(self) -> Guarantee | None:
         """Return the promise that every device was given."""
-        return self.release.guarantee(self.bound)
+        return self.release.guarantee()
 
 
 def public_view(graph: Graph, release: LocalRelease) -> Graph:

@@ -6,9 +6,9 @@ carry no information. A system names the controls that it is compared with.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,9 +33,11 @@ __all__ = [
     "LABEL_PROPAGATION",
     "MAJORITY",
     "NON_PRIVATE",
+    "SAME_SETTINGS",
     "STRUCTURE",
     "STRUCTURE_ONLY",
     "Control",
+    "DataAlone",
     "collect_raw",
     "features_only",
     "label_propagation",
@@ -75,6 +77,22 @@ class Control:
     def trained(self, system: Any, graph: Graph, seed: int) -> Fitted:
         """Train this control of a system on a graph with a split."""
         return self.fit(self.subject(system), graph, seed)
+
+
+@dataclass(frozen=True)
+class DataAlone:
+    """The subject of controls that data, split and seed decide alone, whatever system they stand beside.
+
+    Attributes:
+        model: The privacy model of that system, by which graphs without a split are split.
+    """
+
+    model: str
+    name: ClassVar[str] = "data"
+
+    def settings(self) -> dict[str, Any]:
+        """Return nothing: there is no system."""
+        return {}
 
 
 def simulate(system: Any, graph: Graph, seed: int) -> Fitted:
@@ -205,12 +223,32 @@ def features_only(
     )
 
 
-def non_private(system: LocalSystem, graph: Graph, bits: Bits, *, progress: bool = False) -> Fitted:
-    """Run the system's own pipeline on raw features, labels and edges, which protects nobody."""
+def non_private(
+    system: LocalSystem,
+    graph: Graph,
+    bits: Bits,
+    *,
+    variants: Callable[[LocalSystem], Sequence[LocalSystem]] = LocalSystem.on_raw_data,
+    progress: bool = False,
+) -> Fitted:
+    """Run the system's own pipeline on raw features, labels and edges, which protects nobody.
+
+    Settings that were chosen for noise would make it a poor model of raw data, so that the best of a few variants on
+    validation nodes is returned.
+
+    Args:
+        system: The system.
+        graph: The graph, with a split.
+        bits: The randomness of the devices that are played.
+        variants: Returns what to choose among (default: :meth:`LocalSystem.on_raw_data`).
+        progress: Show a bar on a terminal (default False).
+    """
     if graph.schema is not None:
         graph = graph.replace(schema=replace(graph.schema, private_edges=False))
     public = system.without_privacy()
-    return public.fit(collect_raw(public, graph, bits), progress=progress)
+    collected = collect_raw(public, graph, bits)
+    found = [variant.fit(collected, progress=progress) for variant in variants(public)]
+    return max(found, key=lambda each: each.validation_score or 0.0)
 
 
 def collect_raw(system: LocalSystem, graph: Graph, bits: Bits) -> Collected:
@@ -291,14 +329,22 @@ def _without_noise(system: Any, graph: Graph, seed: int) -> Fitted:
     return simulate(system, graph, seed)
 
 
+def _same_settings(system: LocalSystem, graph: Graph, seed: int) -> Fitted:
+    return non_private(replace(system, seed=seed), graph, SeededBits(seed), variants=lambda public: (public,))
+
+
 def _any_feature_budget(system: LocalSystem) -> LocalSystem:
     """Reports without information are the same noise at every budget, up to its scale."""
     return system if system.epsilon_features is None else replace(system, epsilon_features=1.0)
 
 
-def _any_feature_budget_with_public_labels(system: LocalSystem) -> LocalSystem:
-    """Public labels do not depend on the features' budget; reported ones follow features in the order of draws."""
-    return _any_feature_budget(system) if system.epsilon_labels is None else system
+def _labels_subject(system: LocalSystem) -> LocalSystem:
+    """Public labels on a public graph do not depend on the system; reported ones follow its order of draws."""
+    from privet.systems.local.structure import Structure
+
+    if system.epsilon_labels is not None:
+        return system
+    return _any_feature_budget(system) if getattr(system, "epsilon_edges", None) is not None else Structure()
 
 
 def _without_privacy(system: Any) -> Any:
@@ -328,17 +374,27 @@ LABEL_PROPAGATION = Control(
     "labels",
     "label propagation (no features)",
     _labels,
+    question="the private features",
     spares="the features",
-    subject=_any_feature_budget_with_public_labels,
+    subject=_labels_subject,
 )
 FEATURES_ONLY = Control("features_only", "no graph", "features without the graph", _features)
 NON_PRIVATE = Control(
     "non_private", "raw", "the same pipeline without privacy", _without_noise, subject=_without_privacy
 )
+SAME_SETTINGS = Control(
+    "same_settings",
+    "raw, same",
+    "the same settings on raw data, without privacy",
+    _same_settings,
+    subject=_without_privacy,
+)
+"""For the papers' curves over a setting, such as the number of hops: nothing is chosen again."""
 MAJORITY = Control(
     "majority",
     "majority",
     "the most frequent class for everybody",
     lambda system, graph, seed: majority(graph),
-    subject=_without_privacy,
+    question="the private data",
+    subject=lambda system: DataAlone(system.model),
 )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import privet
+from privet.build import build_digest
 from privet.data.files import atomic_directory, atomic_file
 from privet.errors import InvalidData
 from privet.privacy import Guarantee
@@ -20,7 +23,7 @@ from privet.systems.certificate import Certificate
 
 __all__ = ["Fitted"]
 
-_FORMAT = "privet-fitted-2"
+_FORMAT = "privet-fitted-3"
 _ARRAYS = ("guarantee", "probabilities", "embedding", "weights", "lines", "certificate")
 
 
@@ -40,6 +43,8 @@ class Fitted:
         facts: Figures that the server found out about the data on its way, by name.
         lines: The parts of the budget.
         certificate: How many liars each prediction withstands; None for a system that cannot tell.
+        version: The version of privet that trained it (default: this one).
+        build: The digest of that privet's files (default: this one's).
     """
 
     system: str
@@ -53,6 +58,8 @@ class Fitted:
     facts: dict[str, float] = field(default_factory=dict)
     lines: tuple[LedgerLine, ...] = ()
     certificate: Certificate | None = None
+    version: str = field(default_factory=lambda: privet.__version__)
+    build: str = field(default_factory=build_digest)
 
     def __repr__(self) -> str:
         nodes, classes = self.probabilities.shape
@@ -74,6 +81,22 @@ class Fitted:
         if made.any():
             classes[made] = self.probabilities[made].argmax(axis=1)
         return classes
+
+    def without(self, nodes: Sequence[int]) -> Fitted:
+        """Return the result without predictions, and without embeddings, of some nodes.
+
+        Args:
+            nodes: Their ids.
+        """
+        if not len(nodes):
+            return self
+        chosen = np.asarray(nodes, dtype=np.int64)
+        probabilities = self.probabilities.copy()
+        probabilities[chosen] = np.nan
+        embedding = None if self.embedding is None else self.embedding.copy()
+        if embedding is not None:
+            embedding[chosen] = np.nan
+        return replace(self, probabilities=probabilities, embedding=embedding)
 
     def score(self, labels: NDArray[np.int64], nodes: NDArray[np.bool_]) -> float:
         """Return the accuracy on those of some nodes that have a label, for an evaluator who knows it."""
@@ -146,12 +169,11 @@ class Fitted:
             dataset: The name of the data.
             collection: "simulation" if one program played everybody, "real" otherwise.
         """
-        import privet
-
         if self.guarantee is None:
             raise InvalidData(f"result of {self.system}", "a private one", "one that protects nobody")
         return {
-            "version": privet.__version__,
+            "version": self.version,
+            "build": self.build,
             "system": self.system,
             "dataset": dataset,
             "collection": collection,

@@ -47,7 +47,7 @@ def write_partitioned_predictions(
         progress: Called with the phase, the number of finished files and the number of all of them.
     """
     if rows < 1:
-        raise InvalidParameter("rows", "write_partitioned_predictions", "an integer of at least 1", rows)
+        raise InvalidParameter("rows", "an integer of at least 1", rows)
     arrays = Path(model).absolute() / "arrays.safetensors"
     with _opened(arrays) as file:
         count = file.get_slice("nodes").get_shape()[0]

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy import stats
 
 from privet.auditing import Enumeration, audit
+from privet.auditing.drawing import ALARM, draw
 from privet.mechanisms import Bits, Mechanism, NeighbourReports, Reports, SeededBits
 from privet.mechanisms.core.shapes import ListShape, SymbolShape
 from privet.release.answers import Answer
@@ -61,7 +60,7 @@ def check_mechanism(
     if tight:
         check_tightness(mechanism, found)
     check_parameters(mechanism)
-    check_distribution(mechanism, value, SeededBits(0))
+    check_distribution(mechanism, values)
     check_moments(mechanism, value, truth=truth, estimated=estimated)
     check_likelihood(mechanism, value)
     check_screening(mechanism, value)
@@ -73,12 +72,12 @@ def check_mechanism(
 
 
 def check_guarantee(mechanism: Mechanism) -> Enumeration:
-    """Compare every report's probabilities under adjacent inputs with the promise, in rational arithmetic.
+    """Compare every report's stated probabilities under adjacent inputs with the promise, in rational arithmetic.
 
     Returns:
         What was found, for :func:`check_tightness`.
     """
-    result = audit(mechanism)
+    result = audit(mechanism, draws=0)
     require(result.holds, f"{mechanism.name} promises epsilon {result.claim}, but {result.worst_pair} show more")
     claimed = mechanism.parameters().get("epsilon")
     require(result.claim == claimed, f"{mechanism.name} is declared with epsilon {claimed} and promises {result.claim}")
@@ -97,37 +96,22 @@ def check_tightness(mechanism: Mechanism, found: Enumeration | None = None) -> N
     if found is not None and not claim.delta:
         tight = found.epsilon > 0.99 * claim.epsilon
     else:
-        tight = not audit(mechanism, replace(claim, epsilon=0.99 * claim.epsilon)).holds
+        tight = not audit(mechanism, replace(claim, epsilon=0.99 * claim.epsilon), draws=0).holds
     require(tight, f"{mechanism.name} does not spend the last percent of its epsilon {claim.epsilon}")
 
 
-def check_distribution(mechanism: Mechanism, value: Any, bits: Bits, *, alarm: float = 1e-6) -> None:
-    """Compare 20,000 drawn reports with the stated distribution, by chi-square.
+def check_distribution(mechanism: Mechanism, values: Any, bits: Bits | None = None, *, alarm: float = ALARM) -> None:
+    """Compare drawn reports with the stated distributions, 20,000 for each input, by exact binomial tests.
 
     Args:
         mechanism: The mechanism.
-        value: One person's input.
-        bits: The source of randomness.
+        values: Inputs to try beside those that the mechanism names, one row each.
+        bits: The source of randomness (default: a fixed seed).
         alarm: The probability with which a correct mechanism fails, for bits that are not seeded.
     """
-    times = 20_000
-    reports = _repeated(mechanism, value, times, bits)
-    counts = Counter(mechanism.report_key(reports, row) for row in range(times))
-    stated = {key: float(sum(bounds)) / 2 for key, bounds in mechanism.exact_distribution(value).items()}
-    foreign = sorted(map(repr, counts.keys() - stated.keys()))
-    require(not foreign, f"{mechanism.name} draws {', '.join(foreign[:3])}, which its exact distribution does not have")
-    observed, expected, seen, due = [], [], 0, 0.0
-    for key in sorted(stated, key=stated.__getitem__):  # merge rare reports until ten are expected
-        seen, due = seen + counts[key], due + stated[key] * times
-        if due >= 10:
-            observed.append(seen)
-            expected.append(due)
-            seen, due = 0, 0.0
-    observed[-1] += seen
-    expected[-1] += due
-    if len(observed) > 1:
-        chance = float(stats.chisquare(observed, np.array(expected) * times / sum(expected)).pvalue)
-        require(chance > alarm, f"{mechanism.name} draws with another distribution than it states (p = {chance:.2g})")
+    rows = [(row, user) if mechanism.personal else row for user, row in enumerate(values)]
+    found = draw(mechanism, rows, alarm=alarm, bits=bits)
+    require(found.holds, f"{mechanism.name} draws with another distribution than it states. {found.problem}")
 
 
 def check_moments(

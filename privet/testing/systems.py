@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from privet.auditing.attacks import KINDS, Coalition, Lies, aim_at, recruit
+from privet.auditing.playing import play
 from privet.data import Graph
 from privet.mechanisms import SeededBits
 from privet.privacy import Unit
@@ -17,6 +18,7 @@ from privet.systems import Collected, Fitted, LocalSystem
 from privet.testing.mechanisms import require
 
 __all__ = [
+    "check_collection",
     "check_liars",
     "check_local_system",
     "check_promise",
@@ -39,6 +41,7 @@ def check_local_system(system: LocalSystem, graph: Graph) -> None:
     check_release(seeded, graph)
     check_trust_boundary(seeded, graph, fitted)
     check_test_labels(seeded, graph, fitted)
+    check_collection(seeded, graph)
     check_seeds(seeded, graph)
     check_liars(seeded, graph)
 
@@ -112,6 +115,20 @@ def check_test_labels(system: LocalSystem, graph: Graph, fitted: Fitted | None =
         _equal(_fitted(system, graph.replace(labels=changed)), before),
         f"{system.name} depends on the labels of test nodes",
     )
+
+
+def check_collection(system: LocalSystem, graph: Graph) -> None:
+    """Play the collection with other private data and the same reports: the server must receive the same.
+
+    A system with a trusted aggregator is not played, since that one sees raw data.
+
+    Args:
+        system: The system.
+        graph: Topology, classes and split of the people; their private data are replaced.
+    """
+    if not system.release(graph).aggregated:
+        played = play(system, graph)
+        require(played.holds, played.problem)
 
 
 def check_seeds(system: LocalSystem, graph: Graph) -> None:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from privet.cli import app
 from privet.cli.render.advice import next_commands
 from privet.data import Graph, Schema
 from privet.errors import InvalidData
+from privet.evaluation.cache import Store
 from privet.systems.controls import majority
 
 SMALL = Schema.categorical([2, 2, 3], classes=2)
@@ -55,6 +58,17 @@ def test_what_decides_is_measured_on_draws_that_chose_nothing(
     deciding = 2 * 2 * 3
     assert not set(seeds[:-deciding]) & set(seeds[-deciding:])
     assert len(set(seeds[-deciding:])) == 3
+
+
+def test_a_second_advice_reads_what_the_first_measured(
+    topology: Topology, quickly: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, done = StudyPlan(topology, _numbers(), 1.0, "features", seeds=2), []
+    first = advise(plan, store=Store(tmp_path))
+    monkeypatch.setattr(Candidate, "trained", lambda *_: pytest.fail("trained again"))
+    again = advise(plan, lambda: done.append(1), store=Store(tmp_path))
+    assert replace(again, seconds=0.0) == replace(first, seconds=0.0)
+    assert len(done) == figures_needed(plan)
 
 
 @pytest.mark.parametrize("protect", ["features,labels", "features,edges"])
@@ -104,7 +118,7 @@ def test_a_way_that_a_world_does_not_allow_counts_as_guessing(topology: Topology
             raise InvalidData("A panel needs people of every class.")
 
     world, (some, *_) = World("high", "weak"), candidates("features", 1.0, SMALL)
-    trial = module._Trial(topology.graph, SMALL, [world], lambda: None)
+    trial = module._Trial(topology.graph, SMALL, [world], lambda: None, Store(None))
     (row,) = trial.once([Refusing(some.system, some.mechanism, some.share)])
     people = world.people(topology.graph, SMALL, 0)
     assert people.labels is not None

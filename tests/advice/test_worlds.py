@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.advice.topology import stated_topology
@@ -25,7 +25,6 @@ def topology() -> Graph:
     return stated_topology(600, 8.0).graph
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10_000), st.floats(0, 1), st.floats(-1e3, 1e3), st.floats(1e-2, 1e6))
 def test_features_are_of_the_declared_schema(seed: int, signal: float, low: float, width: float) -> None:
     schema = Schema((*MIXED.features, Interval(low, low + width)), classes=3)

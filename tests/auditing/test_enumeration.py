@@ -69,7 +69,7 @@ def test_domains_too_large_to_list_are_refused(mechanism) -> None:
 
 def test_values_that_print_alike_are_told_apart() -> None:
     class Overspending(MultiBit):
-        odds = cached_property(lambda self: odds(5 * self.share, "Overspending"))
+        odds = cached_property(lambda self: odds(5 * self.share))
 
     broken = Overspending(epsilon=1.0, dimension=2, low=0.0, high=1.0)
     one, two = sp.csr_array([[0.0, 1.0]]), sp.csr_array([[1.0, 0.0]])

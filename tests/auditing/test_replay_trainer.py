@@ -37,14 +37,14 @@ class Net(nn.Module):
 
 
 class Odd(Net):
-    """Without a closed form."""
+    """With a number within an exponential, one by one."""
 
     def __init__(self, columns: int) -> None:
         super().__init__(columns)
         self.heat = nn.Parameter(torch.zeros(()))
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        return super().forward(x, edge_index) * self.heat.exp()
+        return super().forward(x, edge_index) * self.heat.exp() * (1.0 if x[0, 0] < 1e9 else 2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,8 +138,8 @@ class HearsEverybody(Inference):
     """Embeddings are of sub-graphs with protected neighbours."""
 
     @classmethod
-    def of(cls, module: Any, dtype: Any, view: Any, most: Any, bits: Any) -> Inference:
-        made = super().of(module, dtype, view, most, bits)
+    def of(cls, model: Any, view: Any, most: Any, bits: Any) -> Inference:
+        made = super().of(model, view, most, bits)
         return replace(made, around=view.graph.adjacency)
 
 

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from commands import run_privet
+from patience import PATIENCE
 
 
 def test_heterpoisson_in_the_paper_s_units() -> None:
@@ -33,7 +34,7 @@ def test_any_parameter_can_be_set_by_its_name() -> None:
 
 def test_an_impossible_target_is_one_sentence() -> None:
     """This used to end in a traceback after half a minute."""
-    process = ("--rate", "0.01", "--steps", "1", "--nodes", "50")
+    process = ("--rate", "0.01", "--steps", "1", "--nodes", "50", "--delta", "0.0135")
     result = run_privet("account", "private-mlp", "--target-epsilon", "1", *process)
     assert result.returncode == 2
     assert "--delta must be smaller" in result.stderr
@@ -47,5 +48,5 @@ def test_a_mechanism_s_account_does_not_load_torch() -> None:
         "try:\n    privet.cli.main()\nexcept SystemExit:\n    pass\n"
         "sys.exit('loaded torch' if 'torch' in sys.modules else 0)\n"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert result.returncode == 0, result.stderr

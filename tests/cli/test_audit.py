@@ -63,4 +63,4 @@ def test_a_claim_that_canaries_do_not_test_is_refused(claim: str) -> None:
 
 def test_an_audit_without_a_run_is_refused() -> None:
     result = run_privet("audit", "private-mlp", "--sequential", *PROCESS, "--runs", "0")
-    assert (result.returncode, result.stderr) == (2, "privet: --runs must be at least 1. Got 0 instead.\n")
+    assert (result.returncode, result.stderr) == (2, "privet: --runs must be at least 1, not 0.\n")

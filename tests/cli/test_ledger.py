@@ -4,8 +4,8 @@ import stat
 
 from simulated_studies import make_study, privet
 
-from privet.collection.chain import Chain
 from privet.collection.device.ledger import Ledger
+from privet.collection.study.chain import Chain
 
 
 def test_a_ledger_is_not_invented(tmp_path):

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from privet.cli.app import BadOption
-from privet.cli.options import field_name, numbers_of, parse_settings, settings_of
+from privet.cli.options import field_name, load_dataset, numbers_of, parse_settings, settings_of
+from privet.data import social_graph
+from privet.errors import InvalidData
 from privet.systems import LPGNN, HeterPoisson, Inquiry, PrivGE, Solitude
 
 
@@ -61,3 +63,13 @@ def test_what_is_no_list_of_numbers_above_zero_is_refused(wrong: str) -> None:
 def test_shares_are_below_one(wrong: str) -> None:
     with pytest.raises(BadOption, match=r"--share takes numbers between 0 and 1, comma separated"):
         numbers_of(wrong, "--share", "0.1", below=1)
+
+
+def test_a_pyg_graph_without_ranges_gets_a_line_that_writes_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = social_graph(30, classes=2, features=5, seed=0).replace(schema=None)
+    monkeypatch.setattr("privet.data.datasets.load_pyg", lambda name, root: bare)
+    with pytest.raises(InvalidData) as caught:
+        load_dataset("pyg:LastFMAsia", None, "lpgnn", None)
+    line = "save(load_pyg('LastFMAsia', '.', schema=Schema.numeric(5, low=0, high=1, classes=2)), 'LastFMAsia.npz')\""
+    assert line in str(caught.value)
+    assert str(caught.value).endswith("Ranges should be public facts, which nobody has to look into the data for.")

@@ -7,10 +7,10 @@ import pytest
 from patience import PATIENCE, wait_until
 from simulated_studies import declaration, privet
 
-from privet.collection.chain import Chain
 from privet.collection.device.ledger import Ledger
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port, start_collector
+from privet.collection.study.chain import Chain
 
 pytest.importorskip("fastapi", reason="the collection extra is not installed")
 
@@ -42,6 +42,10 @@ def test_from_a_declaration_to_an_export(tmp_path):
         sent = [line for line in (printed + again).splitlines() if line.startswith("What was sent: ")]
         assert len(set(sent)) == 1
         other = home / "another"
+        second = privet("participate", link, "--answers", answers, "--yes", "--clip", home=other, status=2)
+        assert "stored already, and a report cannot be changed. No report was made" in second
+        assert not json.loads(privet("ledger", "--json", home=other))["reports"]
+        link = link.replace(folder.tokens.issue(7), folder.tokens.issue(8))
         over = privet("participate", link, "--answers", answers, "--limit", 1, "--yes", "--clip", home=other, status=2)
         assert "limit 1" in over
         wrong = link.replace(folder.study.id, "0" * 64)

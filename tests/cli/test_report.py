@@ -43,9 +43,18 @@ def test_a_report_is_written_with_its_figures(result: Path) -> None:
     assert sorted(path.suffix for path in figures.iterdir()) == [".pdf", ".svg"]
 
 
+def test_a_latex_table_of_several_results_is_written_beside_the_page(result: Path) -> None:
+    out, table = result.with_name("page.html"), result.with_name("table.tex")
+    found = CliRunner().invoke(app, ["report", str(result), "--out", str(out), "--latex", str(table)])
+    assert found.exit_code == 0, found.output
+    assert found.output == f"Wrote 1 result to {out}, and a table to {table}.\n"
+    assert r"lpgnn & 1 & feature vector & $81.0 \pm 1.4$ \\" in table.read_text()
+
+
 @pytest.mark.parametrize(
     ("command", "complaint"),
     [
+        (["report", "result.json", "--latex", "nowhere/table.tex"], "nowhere"),
         (["report", "missing.json"], "missing.json"),
         (["report", "other.json"], "other.json"),
         (["report", "result.json", "--out", "nowhere/page.html"], "nowhere"),

@@ -109,4 +109,4 @@ def test_an_option_of_another_system_is_refused(dataset: Path) -> None:
 def test_a_file_that_predictions_cannot_be_written_to_is_refused_before_the_work(tmp_path: Path) -> None:
     result = run_privet("run", "lpgnn", "--dataset", "nothing", "--predictions", tmp_path / "p.txt")
     assert result.returncode == 2
-    assert result.stderr == "privet: The file of predictions must be a .csv or .parquet file. Got p.txt instead.\n"
+    assert result.stderr == "privet: The file of predictions must be a .csv or .parquet file, not p.txt.\n"

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from privet.cli.app import BadOption
-from privet.cli.table import all_tables, one_table, print_tables, refuse_for_all
+from privet.cli.table import all_tables, one_table, print_tables, refuse_for_all, table
 from privet.errors import InvalidParameter
+from privet.evaluation.cache import Store
 from privet.reproduction import catalogue
 from privet.reproduction.catalogue import TABLES
 
@@ -23,17 +24,26 @@ def test_the_list_has_one_line_a_table(capsys: pytest.CaptureFixture) -> None:
 def test_an_unknown_id_shows_the_list(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     options = {**QUICK, "plot": None, "out": None}
     with pytest.raises(InvalidParameter, match="one of lpgnn-3"):
-        one_table("lpgnn-9", None, 1, None, None, tmp_path, **options, as_json=False)
+        one_table("lpgnn-9", None, 1, None, None, Store(None), **options, as_json=False)
     assert len(capsys.readouterr().out.splitlines()) == len(TABLES)
     with pytest.raises(InvalidParameter, match="one of lpgnn-3"):
-        one_table("lpgnn-9", None, 1, None, None, tmp_path, **options, as_json=True)
+        one_table("lpgnn-9", None, 1, None, None, Store(None), **options, as_json=True)
     assert capsys.readouterr().out == ""
 
 
 def test_a_table_without_data_is_written_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     files = {"plot": tmp_path / "t.svg", "out": tmp_path / "t.json"}
     one_table(
-        "privge-fig1", None, 1, None, "eps 1", tmp_path / "store", controls=True, quick=False, as_json=True, **files
+        "privge-fig1",
+        None,
+        1,
+        None,
+        "eps 1",
+        Store(tmp_path / "store"),
+        controls=True,
+        quick=False,
+        as_json=True,
+        **files,
     )
     document = json.loads(capsys.readouterr().out)
     assert document == json.loads(files["out"].read_text())
@@ -43,7 +53,7 @@ def test_a_table_without_data_is_written_and_drawn(tmp_path: Path, capsys: pytes
 
 
 def test_quick_figures_are_not_stored(tmp_path: Path) -> None:
-    one_table("privge-fig1", None, 1, None, None, tmp_path / "store", **QUICK, plot=None, out=None, as_json=True)
+    table("privge-fig1", **QUICK, store=tmp_path / "store", seeds=1, as_json=True)
     assert not (tmp_path / "store").exists()
 
 
@@ -53,7 +63,7 @@ def test_all_goes_on_after_a_failure_and_names_it(
     chosen = {name: TABLES[name] for name in ("lpgnn-3", "privge-fig1")}
     monkeypatch.setattr(catalogue, "TABLES", chosen)
     options = {"controls": False, "quick": False, "out": tmp_path / "all.json", "as_json": False}
-    assert not all_tables(tmp_path, 1, tmp_path / "store", **options)  # a directory without data
+    assert not all_tables(tmp_path, 1, Store(tmp_path / "store"), **options)  # a directory without data
     seen = capsys.readouterr()
     assert "1 of 2 tables printed. Failed: lpgnn-3." in seen.out
     assert "cora.npz" in " ".join(seen.err.split())
@@ -61,7 +71,7 @@ def test_all_goes_on_after_a_failure_and_names_it(
     assert [table["table"] for table in document["tables"]] == ["privge-fig1"]
     assert list(document["failures"]) == ["lpgnn-3"]
     monkeypatch.setattr(catalogue, "TABLES", {"privge-fig1": TABLES["privge-fig1"]})
-    assert all_tables(None, 1, tmp_path / "store", **options | {"quick": True, "as_json": True})
+    assert all_tables(None, 1, Store(None), **options | {"quick": True, "as_json": True})
     assert json.loads(capsys.readouterr().out)["failures"] == {}
 
 

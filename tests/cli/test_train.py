@@ -14,7 +14,7 @@ from simulated_studies import asked
 
 from privet.cli import main
 from privet.collection.operator.export import write_answers
-from privet.collection.study import Study
+from privet.collection.study.manifest import Study
 from privet.data import Schema, social_graph, write_edges
 from privet.mechanisms import SeededBits
 from privet.privacy.statement import read_statement

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import typer
 from commands import run_privet
 
-from privet.cli.wording import in_options
+from privet.cli.wording import calls_as_options, in_options
+from privet.data import save, social_graph
 from privet.errors import InvalidParameter, UnknownParameter
 
 PROCESS = "--rate 0.1 --steps 10 --nodes 100"
@@ -27,27 +30,25 @@ def told(error: InvalidParameter, typed: str = "measure lpgnn") -> str:
 
 
 SENTENCES = {
-    f"account heterpoisson --sigma -1 {PROCESS}": "--sigma must be a finite number of at least 0. Got -1 instead.",
+    f"account heterpoisson --sigma -1 {PROCESS}": "--sigma must be a finite number of at least 0, not -1.",
     "account heterpoisson": "heterpoisson needs --rate.",
     f"account heterpoisson --sigma 1 --target-epsilon 1 {PROCESS}": (
         "heterpoisson needs only one of --noise-multiplier and --target-epsilon."
     ),
-    "account adjacency-response --nodes=0": "--nodes must be an integer from 2 to 2147483647. Got 0 instead.",
-    "account adjacency-response --num-nodes 0": "--num-nodes must be an integer from 2 to 2147483647. Got 0 instead.",
-    "account sampled-response --categories 1,2": "--categories must be an integer from 2 to 1048576. Got 1 instead.",
-    "account multi-bit --set epsilon=-3": "--set epsilon must be a finite number above 0. Got -3 instead.",
+    "account adjacency-response --nodes=0": "--nodes must be an integer from 2 to 2147483647, not 0.",
+    "account adjacency-response --num-nodes 0": "--num-nodes must be an integer from 2 to 2147483647, not 0.",
+    "account sampled-response --categories 1,2": "--categories must be an integer from 2 to 1048576, not 1.",
+    "account multi-bit --set epsilon=-3": "--set epsilon must be a finite number above 0, not -3.",
     "account multi-bit --rate 1": "multi-bit takes --epsilon, --dimension, --low, --high, --sample, not --rate.",
     "account hds --two-sided": "hds takes --epsilon, --dimension, --low, --high, --sample, --steps, not --two-sided.",
     "account inquiry --epsilon-features 1 --panel 0.1 --pilot 0.1": (
-        "--pilot must be left out beside panel: a scorer has one source. Got another instead."
+        "--pilot must be left out beside panel, not another: a scorer has one source."
     ),
-    "audit private-mlp --seed -1 --runs 100": "--seed must be an integer of at least 0. Got -1 instead.",
-    "run heterpoisson --dataset x --epsilon -1": "--epsilon must be finite and above 0. Got -1 instead.",
-    "run lpgnn --dataset x --set dropout=3": "--set dropout must be at least 0 and below 1. Got 3 instead.",
-    "table lpgnn-3 --quick --only x": (
-        "--only must be among cora; citeseer; pubmed; facebook; github; lastfm. Got x instead."
-    ),
-    "predict model --nodes x": "--nodes must be node numbers, such as 1,2,3. Got x instead.",
+    "audit private-mlp --seed -1 --runs 100": "--seed must be an integer of at least 0, not -1.",
+    "run heterpoisson --dataset x --epsilon -1": "--epsilon must be finite and above 0, not -1.",
+    "run lpgnn --dataset x --set dropout=3": "--set dropout must be at least 0 and below 1, not 3.",
+    "table lpgnn-3 --quick --only x": ("--only must be among cora; citeseer; pubmed; facebook; github; lastfm, not x."),
+    "predict model --nodes x": "--nodes must be node numbers, such as 1,2,3, not x.",
 }
 
 
@@ -69,11 +70,9 @@ def test_an_argument_is_named_as_the_help_names_it() -> None:
 
 
 def test_parameters_without_an_option_keep_their_names() -> None:
-    error = InvalidParameter("momentum", "Optimiser", "below 1", 3)
+    error = InvalidParameter("momentum", "below 1", 3)
     assert told(error) == str(error)
-    assert told(InvalidParameter("num_nodes", "Graph", "above 0", 0), "other") == (
-        "The 'num_nodes' parameter of Graph must be above 0. Got 0 instead."
-    )
+    assert told(InvalidParameter("num_nodes", "above 0", 0), "other") == ("num_nodes must be above 0, not 0.")
 
 
 def test_names_within_a_sentence_become_options_if_the_command_has_them() -> None:
@@ -83,8 +82,8 @@ def test_names_within_a_sentence_become_options_if_the_command_has_them() -> Non
 
 
 def test_a_flag_has_no_value_to_quote() -> None:
-    error = InvalidParameter("one_run", "audit", "left out", True)
-    assert told(error, "measure lpgnn --one-run --num-nodes 5") == "--one-run must be left out. Got True instead."
+    error = InvalidParameter("one_run", "left out", True)
+    assert told(error, "measure lpgnn --one-run --num-nodes 5") == "--one-run must be left out, not True."
 
 
 def test_parameters_that_only_set_reaches_are_told_so() -> None:
@@ -92,3 +91,16 @@ def test_parameters_that_only_set_reaches_are_told_so() -> None:
     assert told(error) == "lpgnn has no parameter 'colour'; it has --num-nodes, hops."  # without --set nobody typed it
     error = UnknownParameter("one_run", "lpgnn", ["num_nodes", "hops"])
     assert told(error) == "lpgnn takes --num-nodes; with --set hops, not --one-run."
+
+
+def test_a_remedy_in_python_is_told_as_an_option_where_the_command_has_one() -> None:
+    text = "Turn columns into categories with num_nodes(graph, 1)."
+    assert calls_as_options(text, app, ["measure", "x"]) == "Turn columns into categories with --num-nodes 1."
+    assert calls_as_options(text, app, ["other"]) == text
+
+
+def test_rgnn_names_the_option_that_makes_categories(tmp_path: Path) -> None:
+    save(social_graph(40, classes=2, features=4, seed=0), tmp_path / "village.npz")
+    found = run_privet("run", "rgnn", "--dataset", str(tmp_path / "village.npz"), "--seeds", "1")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.rstrip().endswith("columns into two categories each with --group-columns 1.")

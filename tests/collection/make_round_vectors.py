@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.collection.chain import Chain
 from privet.collection.device.preparation import prepare
-from privet.collection.showing import OpenForm
-from privet.collection.study import Study
+from privet.collection.study.chain import Chain
+from privet.collection.study.manifest import Study
+from privet.collection.study.open_answers import OpenForm
 from privet.data import Categories, Interval, Schema
 from privet.mechanisms import Counts, OfferedResponse
 from privet.release import PrivateData
@@ -300,7 +300,7 @@ def _prices() -> list[dict[str, Any]]:
         for name in names:
             rounds.append(declared(server, [kinds[name]], earlier=[each.id for each in rounds]))
         chain = Chain(tuple(rounds))
-        cost, _ = chain.cost([each.id for each in rounds])
+        cost = chain.price.epsilon
         made.append({"rounds": [[each.id, each.canonical().decode()] for each in rounds], "cost": cost})
     return made
 

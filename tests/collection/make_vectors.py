@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from simulated_studies import asked
 
-from privet.collection.study import Study
+from privet.collection.study.manifest import Study
 from privet.data import Categories, Interval, Schema
 from privet.errors import OutOfRangeWarning
 from privet.mechanisms import AdjacencyResponse

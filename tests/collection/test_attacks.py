@@ -12,10 +12,10 @@ from privet.collection.device.consent import describe
 from privet.collection.device.ledger import Ledger
 from privet.collection.device.participant import Participant
 from privet.collection.device.preparation import prepare
-from privet.collection.forms import RoundForm
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import live_collector
-from privet.collection.study import InvalidManifest, Study
+from privet.collection.study.forms import RoundForm
+from privet.collection.study.manifest import InvalidManifest, Study
 from privet.errors import InvalidReports, PrivetError
 from privet.release.blobs import array_digest, blob_of
 

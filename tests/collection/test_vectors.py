@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 import privet.collection
 from privet.collection.device.ledger import Ledger
 from privet.collection.device.participant import Participant, PrivateAnswers, Refusal, Reply
 from privet.collection.device.preparation import prepare
-from privet.collection.study import Study
+from privet.collection.study.manifest import Study
 from privet.errors import PrivetError
 from privet.release.asks.resemblance import linear_scores
 
 HERE = Path(__file__).parent
-WEB = Path(privet.collection.__file__).parent / "server" / "web"
+WEB = Path(privet.collection.__file__).parent / "server" / "http" / "web"
 MAKER = runpy.run_path(str(HERE / "make_vectors.py"))
 MECHANISM_MAKER = runpy.run_path(str(HERE / "make_mechanism_vectors.py"))
 ROUND_MAKER = runpy.run_path(str(HERE / "make_round_vectors.py"))
@@ -76,14 +77,17 @@ def test_the_mechanism_vectors_are_those_of_their_maker() -> None:
     assert any(vector["used"] > len(vector["symbols"]) for vector in MECHANISM_VECTORS)  # somewhere words are refused
 
 
+@pytest.mark.journey
 def test_node_makes_the_vectors(tmp_path: Path) -> None:
     assert node_differences("check_vectors.js", MAKER["with_plain_values"](VECTORS), tmp_path) == []
 
 
+@pytest.mark.journey
 def test_node_draws_the_symbols_of_mechanisms(tmp_path: Path) -> None:
     assert node_differences("check_mechanism_vectors.js", MECHANISM_VECTORS, tmp_path) == []
 
 
+@pytest.mark.journey
 def test_node_finds_a_symbol_that_differs(tmp_path: Path) -> None:
     first, last = MECHANISM_VECTORS[0], MECHANISM_VECTORS[-1]
     changed = [{**first, "symbols": [7, *first["symbols"][1:]]}, {**last, "used": last["used"] + 1}]
@@ -136,11 +140,13 @@ def test_the_vectors_of_scores_depend_on_the_order_of_sums() -> None:
     assert sum(len(set(vector["scores"])) < vector["classes"] for vector in ROUND_VECTORS["scores"]) > 10  # ties
 
 
+@pytest.mark.journey
 def test_node_finds_what_the_round_vectors_say(tmp_path: Path) -> None:
     plain = [{**vector, "json": plain_values(vector)} for vector in ROUND_VECTORS["reports"]]
     assert node_differences("check_round_vectors.js", {**ROUND_VECTORS, "reports": plain}, tmp_path) == []
 
 
+@pytest.mark.journey
 def test_node_finds_a_round_vector_that_differs(tmp_path: Path) -> None:
     first = {name: made[:1] for name, made in ROUND_VECTORS.items() if name != "served"}
     wrong = {
@@ -175,7 +181,7 @@ def node_differences(checker: str, vectors: Any, folder: Path) -> Any:
     (folder / "vectors.json").write_text(json.dumps(vectors))
     arguments = [(HERE / checker).as_uri(), str(folder / "vectors.json"), WEB.as_uri()]
     command = [node, "--experimental-default-type=module", "--input-type=module", "-", *arguments]
-    done = subprocess.run(command, input=NODE_PROGRAM, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, input=NODE_PROGRAM, capture_output=True, text=True, timeout=PATIENCE)
     if "bad option" in done.stderr:
         pytest.skip("this node cannot load the modules as they are")
     assert done.returncode == 0, done.stderr

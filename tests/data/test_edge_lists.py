@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -29,7 +29,6 @@ def dense(features):
     return features.toarray() if sp.issparse(features) else features
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.from_type(Graph), st.sampled_from(["csv", "parquet"]), st.sampled_from([1, 7, 1 << 22]))
 def test_a_directory_reads_back_as_it_was_written(graph, kind, block):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -97,7 +96,7 @@ def test_rows_of_nodes_may_come_in_any_order(tmp_path):
         ({"nodes": "node,a\n0,1\n2,1\n"}, "row 1 has another id"),
         ({"nodes": "node,a\n0,1\n0,1\n"}, "repeats an id in row 0"),
         ({"nodes": "node,a\n0,1\n1,\n"}, "feature 'a' of 'nodes.csv' is empty in row 1"),
-        ({"nodes": "node,a\n0,1\n1,x\n"}, "feature 'a' .* numbers"),
+        ({"nodes": "node,a\n0,1\n1,x\n"}, "feature a .* numbers"),
         ({"nodes": "node,a\n0,1\n1,nan\n"}, "empty in row 1|finite"),
         ({"nodes": "node,a\n0,1\n1,inf\n"}, "finite.* row 1, column 0"),
         ({"nodes": "node,a,b\n0,1,1\n1,1,1\n"}, "schema's 1 columns"),
@@ -173,7 +172,7 @@ def test_names_of_the_schema_stand_for_codes(tmp_path):
     assert graph.labels.tolist() == [1, -1, 0]
     assert dense(graph.features).tolist() == [[1, 0.5], [0, 1], [1, 0]]
     (tmp_path / "nodes.csv").write_text("node,label,smokes,age\n0,car,yes,0.5\n1,,maybe,1\n")
-    with pytest.raises(InvalidData, match=r"one of no, yes\. Got maybe in row 1"):
+    with pytest.raises(InvalidData, match=r"one of no, yes, not maybe in row 1"):
         read_directory(tmp_path)
     (tmp_path / "nodes.csv").write_text("node,label,smokes,age\n0,1,1,0.5\n1,,0,1\n2,0,1,0\n")
     again = read_directory(tmp_path)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.data import Graph, Schema, Split
@@ -22,7 +22,6 @@ def edge_lists(draw):
     return nodes, np.array(pairs, dtype=np.int64).reshape(-1, 2).T
 
 
-@settings(deadline=None)
 @given(edge_lists(), st.booleans(), st.sampled_from(["drop", "keep"]))
 def test_from_edges_equals_a_dense_reference(edge_list, directed, self_loops):
     nodes, edges = edge_list
@@ -44,7 +43,6 @@ def test_from_edges_equals_a_dense_reference(edge_list, directed, self_loops):
     assert np.array_equal(again.adjacency.toarray(), dense)
 
 
-@settings(deadline=None)
 @given(edge_lists(), st.booleans())
 def test_from_edges_refuses_exactly_the_lists_with_repetitions(edge_list, directed):
     nodes, edges = edge_list
@@ -63,7 +61,7 @@ def test_from_edges_refuses_exactly_the_lists_with_repetitions(edge_list, direct
 
 
 def test_rows_named_in_repetitions_are_those_before_loops_were_dropped():
-    with pytest.raises(InvalidData, match=r"The edge 2 must be listed once .* Got a repetition of edge 1 "):
+    with pytest.raises(InvalidData, match=r"The edge 2 must be listed once .* not a repetition of edge 1"):
         Graph.from_edges([[0, 0, 1], [0, 1, 0]], 2, self_loops="drop")
 
 
@@ -103,7 +101,7 @@ def test_a_negative_number_of_nodes_is_refused():
         (sp.csr_array([[0, 1.0], [2.0, 0]]), "a different weight mirroring row 0, column 1"),
         (sp.csr_array([[0, -1.0], [-1.0, 0]]), "above 0.* at row 0, column 1"),
         (sp.csr_array([[0, np.nan], [np.nan, 0]]), "finite.* at row 0, column 1"),
-        (sp.csr_array(([1.0, 1.0], [1, 1], [0, 2, 2]), shape=(2, 2)), "duplicate entries. Got two at row 0, column 1"),
+        (sp.csr_array(([1.0, 1.0], [1, 1], [0, 2, 2]), shape=(2, 2)), "duplicate entries, not two at row 0, column 1"),
     ],
 )
 def test_a_bad_adjacency_is_refused(matrix, message):
@@ -156,7 +154,7 @@ def test_from_scipy_treats_self_loops_by_choice():
 def test_features_must_be_finite(dense, bad):
     features = np.zeros((3, 2))
     features[2, 1] = bad
-    with pytest.raises(InvalidData, match=r"features must be finite. Got another value at row 2, column 1"):
+    with pytest.raises(InvalidData, match=r"features must be finite, not another value at row 2, column 1"):
         Graph.from_edges(PATH, 3, features=features if dense else sp.csr_array(features))
 
 
@@ -234,13 +232,15 @@ def test_require_returns_the_fields_or_says_what_is_missing_and_how_to_add_it():
         graph.require("features", "schema", "labels", "split", owner="LPGNN")
     assert str(caught.value) == (
         "LPGNN needs features, a schema, labels and a split; this graph has no schema and no split. "
-        "Use from_pyg(data, schema=...) and split_nodes."
+        "Use from_pyg(data, schema=Schema.numeric(1, low=0, high=1, classes=2)) and split_nodes. "
+        "Every feature is 0 or 1 here. Ranges should be public facts, which nobody has to look into the data for."
     )
+    with pytest.raises(InvalidData, match=r"has no features and no schema\. Use .* schema=\.\.\.\)\.$"):
+        Graph.from_edges(PATH, 3).require("features", "schema", owner="LPGNN")
     with pytest.raises(InvalidData, match=r"this graph has no features. Use Graph.replace\(features=\.\.\.\)\."):
         Graph.from_edges(PATH, 3).require("features", owner="group_columns")
 
 
-@settings(deadline=None)
 @given(st.from_type(Graph), st.randoms(use_true_random=False))
 def test_subgraph_equals_dense_indexing(graph, random):
     nodes = random.sample(range(graph.num_nodes), random.randint(0, graph.num_nodes))

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.data import Graph, Schema, Split, load
-from privet.data.interop import from_networkx, from_pyg, load_pyg, to_networkx, to_pyg
+from privet.data.interop import as_graph, from_networkx, from_pyg, load_pyg, to_networkx, to_pyg
 from privet.errors import InvalidData, InvalidParameter
 
 with warnings.catch_warnings():  # PyG compiles a class with torch.jit when it is imported, which torch deprecates
@@ -55,7 +55,6 @@ def same(left, right):
         assert np.array_equal(left.labels, right.labels)
 
 
-@settings(deadline=None)
 @given(graphs(), st.booleans())
 def test_pyg_and_back(graph, sparse):
     data = to_pyg(graph, sparse=sparse)
@@ -68,7 +67,6 @@ def test_pyg_and_back(graph, sparse):
             assert np.array_equal(getattr(again.split, part), getattr(graph.split, part))
 
 
-@settings(deadline=None)
 @given(graphs())
 def test_networkx_and_back(graph):
     again = from_networkx(to_networkx(graph), self_loops="keep", schema=SCHEMA)
@@ -129,6 +127,14 @@ def test_pyg_edges_of_different_weights_in_the_two_directions_are_refused():
         from_pyg(listed([[0], [1]], edge_weight=torch.tensor([-1.0])))
 
 
+def test_pyg_features_of_edges_are_refused_by_name_or_dropped_on_purpose():
+    edges = torch.tensor([[0, 1], [1, 0]])
+    data = Data(edge_index=edges, num_nodes=2, edge_attr=torch.ones(2, 3))
+    with pytest.raises(InvalidData, match=r"has an edge_attr, .* from_pyg\(data, edge_attr='drop'\)"):
+        from_pyg(data)
+    assert from_pyg(data, edge_attr="drop").num_edges == 1
+
+
 def test_pyg_labels_in_one_column_are_read():
     data = Data(edge_index=torch.zeros((2, 0), dtype=torch.long), num_nodes=2, y=torch.tensor([[1], [0]]))
     assert from_pyg(data).labels.tolist() == [1, 0]
@@ -185,13 +191,23 @@ def test_pyg_datasets_load_by_name(monkeypatch, tmp_path):
             self.name = name
 
         def __getitem__(self, index):
-            return two_edges(y=torch.tensor([index, len(self.name)]))
+            return two_edges(y=torch.tensor([index, len(self.name) % 3]))
 
     monkeypatch.setattr(datasets, "Planetoid", Planetoid)
-    assert load_pyg("PubMed", tmp_path).labels.tolist() == [0, 6]
-    assert load("pyg:Cora", tmp_path).labels.tolist() == [0, 4]
+    assert load_pyg("PubMed", tmp_path).labels.tolist() == [0, 0]
+    assert load("pyg:Cora", tmp_path).labels.tolist() == [0, 1]
     monkeypatch.setenv("PRIVET_DATA", str(tmp_path))
-    assert load("pyg:Cora").labels.tolist() == [0, 4]
+    assert load("pyg:Cora").labels.tolist() == [0, 1]
+    assert load("pyg:Cora").schema == Schema.numeric(1433, 0, 1, classes=7)
+    assert load_pyg("Cora", tmp_path, schema=SCHEMA).schema == SCHEMA
+
+
+def test_a_pyg_graph_is_taken_as_a_graph_and_other_things_are_refused_with_the_ways_to_make_one():
+    graph = Graph.from_edges([[0], [1]], 2)
+    assert as_graph(graph, "evaluate") is graph
+    assert as_graph(listed([[0, 1, 0], [1, 0, 1]]), "evaluate").num_edges == 1
+    with pytest.raises(InvalidData, match=r"evaluate takes a privet Graph, not list\. Make one with from_pyg"):
+        as_graph([[0], [1]], "evaluate")
 
 
 def test_without_a_network_one_sentence_says_so(monkeypatch, tmp_path):
@@ -199,7 +215,7 @@ def test_without_a_network_one_sentence_says_so(monkeypatch, tmp_path):
         raise OSError("Name or service not known")
 
     monkeypatch.setattr(datasets, "Planetoid", fail)
-    with pytest.raises(InvalidData, match=r"could not load the dataset 'Cora' .*Name or service not known.* network"):
+    with pytest.raises(InvalidData, match=r"could not load the dataset Cora .*Name or service not known.* network"):
         load_pyg("Cora", tmp_path)
 
 

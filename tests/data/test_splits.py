@@ -2,7 +2,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.data import Graph, Split, label_rate, load, social_graph, split_edges, split_nodes
@@ -17,7 +17,6 @@ def masks(split):
     return np.stack([split.train, split.validation, split.test])
 
 
-@settings(deadline=None)
 @given(st.integers(0, 200), fractions, fractions, seeds)
 def test_nodes_are_split_by_the_fractions_and_the_seed(count, train, rest, seed):
     validation = (1 - train) * rest
@@ -45,6 +44,16 @@ def test_every_node_is_equally_likely_in_training():
     assert np.abs(counts / 2000 - 0.5).max() < np.sqrt(np.log(2 * 20 / 1e-6) / (2 * 2000))
 
 
+def test_anything_that_counts_its_nodes_can_be_split():
+    class Data:  # as PyTorch Geometric's
+        num_nodes = 40
+
+    assert (masks(split_nodes(Data(), seed=3)) == masks(split_nodes(40, seed=3))).all()
+    for wrong in ([1, 2], "cora", None, -1, True):
+        with pytest.raises(InvalidParameter, match="split_nodes takes a graph or a number of nodes, not"):
+            split_nodes(wrong, seed=3)
+
+
 def test_a_split_does_not_depend_on_labels():
     graph = social_graph(2000, seed=0)
     everybody = masks(split_nodes(graph, seed=0))
@@ -62,7 +71,6 @@ def test_the_split_of_a_labelled_graph_is_that_of_earlier_versions(data_root):
     assert digests == DIGESTS
 
 
-@settings(deadline=None)
 @given(st.integers(0, 100), fractions, seeds)
 def test_label_rate_thins_the_training_nodes_only(count, rate, seed):
     split = split_nodes(count, seed=0)
@@ -82,7 +90,6 @@ def random_graphs(draw):
     return Graph.from_edges(np.array(np.nonzero(pairs)), nodes, directed=directed, self_loops="keep")
 
 
-@settings(deadline=None, max_examples=300)
 @given(random_graphs(), st.floats(0, 0.5), st.floats(0, 0.5), seeds)
 def test_edges_are_split_with_as_many_non_edges(graph, validation, test, seed):
     edges = {pair for pair in zip(*graph.edges.tolist(), strict=True) if pair[0] != pair[1]}

@@ -1,14 +1,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.data import Graph, Schema, group_columns, public_projection
 from privet.errors import InvalidData, InvalidParameter
 
 
-@settings(deadline=None)
 @given(st.from_type(Graph).filter(lambda graph: graph.features is not None), st.integers(1, 6))
 def test_groups_equal_a_dense_or(graph, size):
     before = sp.csr_array(graph.features).toarray()
@@ -40,7 +39,6 @@ def test_features_and_schema_are_needed():
             group_columns(Graph.from_edges([[0], [1]], 2, **fields), 2)
 
 
-@settings(deadline=None)
 @given(st.from_type(Graph).filter(lambda graph: graph.features is not None), st.integers(1, 6), st.integers(0, 3))
 def test_projection_is_linear_public_and_within_its_declared_ranges(graph, dimension, seed):
     projected = public_projection(graph, dimension, seed=seed)

@@ -11,7 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from privet.estimation.certificate import Possible, fewest_liars, liars_needed, neighbour_links, own_links
+from privet.estimation.certificate import (
+    MARGIN,
+    Possible,
+    fewest_liars,
+    liars_needed,
+    lost,
+    neighbour_links,
+    own_links,
+)
 from privet.estimation.neighbour_evidence import class_mixing, neighbour_evidence, told_of_neighbours
 
 PEOPLE, CLASSES, ANSWERS = 5, 3, 3
@@ -79,7 +87,7 @@ class World:
         return liars_needed(self.logits(self.own), links, own, told, possible, slack=slack)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_no_smaller_set_of_liars_turns_a_prediction_and_one_of_that_size_does(seed: int) -> None:
     world = World.draw(seed)
@@ -90,7 +98,7 @@ def test_no_smaller_set_of_liars_turns_a_prediction_and_one_of_that_size_does(se
         assert sure[person] <= found <= close[person]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_a_lie_of_the_person_is_counted_apart(seed: int) -> None:
     world = World.draw(seed)
@@ -100,7 +108,7 @@ def test_a_lie_of_the_person_is_counted_apart(seed: int) -> None:
         assert sure[person] <= found <= close[person]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6))
 def test_the_largest_drops_are_taken_first(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -114,3 +122,13 @@ def test_the_largest_drops_are_taken_first(seed: int) -> None:
 
 def test_a_tie_withstands_nobody() -> None:
     assert fewest_liars(np.array([0.0, 5.0]), np.array([1]), np.array([1.0])).tolist() == [1, np.inf]
+
+
+def test_what_is_no_number_is_lost() -> None:
+    """A margin or a drop that is no number, or unbounded, must never make a prediction look safe."""
+    assert lost(np.array([np.nan, -np.inf, 0.0, MARGIN])).all()
+    assert not lost(np.array([1.0, np.inf])).any()
+    one, two = np.array([0]), np.array([0, 0])
+    assert fewest_liars(np.array([np.nan]), one, np.array([0.1])).tolist() == [1]
+    assert fewest_liars(np.array([5.0]), two, np.array([np.nan, 0.1])).tolist() == [1]
+    assert fewest_liars(np.array([5.0]), two, np.array([0.1, np.inf])).tolist() == [1]

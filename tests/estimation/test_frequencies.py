@@ -83,7 +83,7 @@ def test_an_estimate_of_another_width_is_refused() -> None:
     mechanism = SampledResponse(epsilon_per_feature=1.0, categories=(2, 2), sample=1)
     estimate = mechanism.estimate(mechanism.perturb(np.zeros((3, 2)), SeededBits(0)))
     operator = mean_operator(sp.csr_array((3, 3)), self_loops=True)
-    with pytest.raises(InvalidData, match=r"must be 5 columns wide, .* Got 4 instead"):
+    with pytest.raises(InvalidData, match=r"must be 5 columns wide, .* not 4"):
         reconstructed_features(estimate, (2, 3), operator, 1)
 
 

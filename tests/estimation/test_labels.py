@@ -59,7 +59,7 @@ def test_propagated_reports_are_those_of_the_dense_matrix(seed: int, hops: int) 
 def test_a_strange_report_is_named(label: int) -> None:
     reported = torch.zeros(GRAPH.num_nodes, dtype=torch.int64)
     reported[7] = label
-    with pytest.raises(InvalidData, match=f"from 0 to 2. Got {label} in row 7"):
+    with pytest.raises(InvalidData, match=f"from 0 to 2, not {label} in row 7"):
         propagated_reports(reported, 3, OPERATOR, 1)
 
 

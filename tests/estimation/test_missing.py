@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.errors import InvalidData
@@ -42,7 +42,6 @@ def walked(reports: np.ndarray, respondents: np.ndarray, weights: np.ndarray, ro
 
 
 @given(st.integers(1, 14), st.sampled_from([0.05, 0.15, 0.5]), st.sampled_from([0.1, 0.5, 0.9]), st.integers(0, 60))
-@settings(deadline=None, max_examples=80)
 def test_rows_are_the_means_of_the_nearest_reports(nodes: int, density: float, rate: float, seed: int) -> None:
     estimate, respondents, weights = a_study(nodes, density, rate, seed)
     for rounds in (1, 3):
@@ -54,7 +53,6 @@ def test_rows_are_the_means_of_the_nearest_reports(nodes: int, density: float, r
 
 
 @given(st.integers(2, 14), st.integers(0, 60))
-@settings(deadline=None, max_examples=30)
 def test_respondents_keep_their_reports_to_the_bit(nodes: int, seed: int) -> None:
     estimate, respondents, weights = a_study(nodes, 0.3, 0.6, seed)
     found = complete_from_neighbours(estimate, respondents, sp.csr_array(weights)).features

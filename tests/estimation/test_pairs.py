@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.data import social_graph
@@ -42,7 +42,6 @@ def asks_of(pairs: ReportedPairs, nodes: int, users: np.ndarray) -> np.ndarray:
 
 
 @given(st.integers(2, 10), st.floats(0, 1), st.booleans(), st.integers(0, 60))
-@settings(deadline=None, max_examples=60)
 def test_only_what_was_asked_is_counted(nodes: int, rate: float, one_sided: bool, seed: int) -> None:
     reports, mechanism, _ = some_lists(nodes, rate, one_sided, seed)
     pairs = ReportedPairs.from_reports(reports, mechanism, some=True)
@@ -66,7 +65,6 @@ def test_only_what_was_asked_is_counted(nodes: int, rate: float, one_sided: bool
 
 
 @given(st.integers(3, 16), st.booleans(), st.integers(0, 60))
-@settings(deadline=None, max_examples=40)
 def test_kinds_count_the_pairs_that_were_asked_about(nodes: int, one_sided: bool, seed: int) -> None:
     reports, mechanism, _ = some_lists(nodes, 0.6, one_sided, seed)
     pairs = ReportedPairs.from_reports(reports, mechanism, some=True)

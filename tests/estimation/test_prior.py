@@ -100,16 +100,31 @@ def test_private_labels_enter_through_their_transition(graph: Graph) -> None:
 @pytest.mark.parametrize("power", [0.4, 2.0])
 def test_one_power_makes_a_prior_as_sure_as_it_is_right(power: float) -> None:
     rng = np.random.default_rng(0)
-    true = log_softmax(rng.normal(size=(6000, CLASSES)), axis=1)
+    true = log_softmax(rng.normal(size=(20_000, CLASSES)), axis=1)
     labels = np.array([rng.choice(CLASSES, p=np.exp(row)) for row in true])
     labels[::2] = -1
     found = calibrated(log_softmax(true / power, axis=1), labels)
-    np.testing.assert_allclose(found, true, atol=0.3)
+    np.testing.assert_allclose(found, true, atol=0.2)
     np.testing.assert_allclose(np.exp(found).sum(axis=1), 1.0)
     transition = np.full((CLASSES, CLASSES), 0.1) + 0.7 * np.eye(CLASSES)
     reported = np.array([-1 if label < 0 else rng.choice(CLASSES, p=transition[label]) for label in labels])
     through = calibrated(log_softmax(true / power, axis=1), reported, transition)
     assert np.abs(through - true).mean() < np.abs(calibrated(true, reported) - true).mean()
+
+
+def test_classes_that_do_not_follow_the_structure_cost_nothing(graph: Graph) -> None:
+    """Labels dealt at random, half of class 0: networks that follow the structure are right for 4 % fewer people.
+
+    None of 60 other draws is below the most frequent class at all.
+    """
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        truth = rng.choice(CLASSES, p=[0.5, 0.25, 0.25], size=300)
+        labels = np.where(rng.random(300) < 0.7, truth, -1)
+        unseen = labels < 0
+        found = calibrated(structural_prior(graph.adjacency, labels, CLASSES, seed=seed), labels)
+        right = (found[unseen].argmax(axis=1) == truth[unseen]).mean()
+        assert right > (truth[unseen] == 0).mean() - 0.02
 
 
 @pytest.mark.parametrize("make", [structural_prior, neighbour_prior])

@@ -87,14 +87,31 @@ def test_people_of_whom_a_large_panel_needs_no_more_are_left_out(monkeypatch: py
     assert len(found.scores) == 20
 
 
-def test_a_missing_class_is_one_sentence() -> None:
-    inputs, labels = np.ones((4, 3)), np.array([0, 0, 2, 2])
-    with pytest.raises(InvalidData, match=r"^A panel needs people of every class; there is nobody of class 1, 3\."):
+def test_a_missing_class_is_left_out_and_the_others_are_scored_as_if_it_did_not_exist() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 2], 40)
+    inputs = rng.normal(size=(80, 3)) + labels[:, None]
+    sums, noise = np.zeros((4, 3)), np.full(3, 0.1)
+    np.add.at(sums, labels, inputs)
+    counts = np.bincount(labels, minlength=4)
+    for four, two in (
+        (panel_scorer(inputs, labels, 4), panel_scorer(inputs, labels // 2, 2)),
+        (pilot_scorer(inputs, noise, labels, 4), pilot_scorer(inputs, noise, labels // 2, 2)),
+        (mean_scorer(sums, counts, 0.5), mean_scorer(sums[[0, 2]], counts[[0, 2]], 0.5)),
+    ):
+        assert (four.absent, two.absent) == ((1, 3), ())
+        scores = [np.column_stack([inputs, np.ones(80)]) @ each.weights for each in (four, two)]
+        assert (scores[0][:, [0, 2]].argmax(axis=1) == scores[1].argmax(axis=1)).all()
+
+
+def test_people_of_one_class_are_one_sentence() -> None:
+    inputs, labels = np.ones((4, 3)), np.array([2, 2, 2, 2])
+    with pytest.raises(InvalidData, match=r"^A panel needs people of at least two classes and has people of one class"):
         panel_scorer(inputs, labels, 4)
-    with pytest.raises(InvalidData, match=r"^A pilot needs people of every class; there is nobody of class 1\. Take"):
+    with pytest.raises(InvalidData, match=r"^A pilot needs people of at least two classes"):
         pilot_scorer(inputs, np.ones(3), labels, 3)
-    with pytest.raises(InvalidData, match=r"^Class sums need people of every class; there is nobody of class 1\.$"):
-        mean_scorer(np.ones((3, 3)), np.array([2, 0, 2]), 1.0)
+    with pytest.raises(InvalidData, match=r"^An aggregator of class sums needs people of at least two classes .*more"):
+        mean_scorer(np.ones((3, 3)), np.array([2, 0, 0]), 1.0)
 
 
 def test_class_sums_find_a_planted_direction_through_noise() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.data import social_graph
@@ -51,7 +51,6 @@ def a_graph_with_triangles(nodes: int = 600, seed: int = 0) -> sp.csr_array:
 
 
 @given(st.integers(2, 12), st.booleans(), st.integers(0, 50))
-@settings(deadline=None, max_examples=40)
 def test_pairs_hold_the_ayes_of_both_ends(nodes: int, one_sided: bool, seed: int) -> None:
     reports, mechanism = collect(random_adjacency(nodes, 0.4, seed), 1.0, one_sided, seed)
     pairs = ReportedPairs.from_reports(reports, mechanism)
@@ -65,7 +64,6 @@ def test_pairs_hold_the_ayes_of_both_ends(nodes: int, one_sided: bool, seed: int
 
 
 @given(st.integers(2, 12), st.integers(0, 50))
-@settings(deadline=None, max_examples=30)
 def test_the_rules_of_symmetrisation(nodes: int, seed: int) -> None:
     reports, mechanism = collect(random_adjacency(nodes, 0.4, seed), 1.0, False, seed)
     pairs = ReportedPairs.from_reports(reports, mechanism)
@@ -108,7 +106,6 @@ def test_the_counts_are_unbiased(one_sided: bool) -> None:
 
 
 @given(st.integers(4, 30), st.booleans(), st.integers(0, 50), st.integers(1, 40))
-@settings(deadline=None, max_examples=40)
 def test_common_neighbours_are_those_of_the_dense_square(nodes: int, one_sided: bool, seed: int, block: int) -> None:
     """In blocks of any size, over all pairs and not only over the reported ones."""
     reports, mechanism = collect(random_adjacency(nodes, 0.3, seed), 2.0, one_sided, seed)

@@ -15,7 +15,7 @@ from privet.estimation.resistant import trimmed_means
 from privet.estimation.trimmed_certificate import TrimmedRange, trimmed_liars
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(0, 5))
 def test_the_range_holds_all_lies_and_its_ends_are_reached(seed: int, liars: int) -> None:
     rng = np.random.default_rng(seed)
@@ -36,7 +36,7 @@ def test_the_range_holds_all_lies_and_its_ends_are_reached(seed: int, liars: int
     assert np.isclose(highest[0, 0], max(found))
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6))
 def test_no_set_of_so_many_liars_turns_a_prediction(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -1,25 +1,35 @@
 from __future__ import annotations
 
+import multiprocessing
+import os
+import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from privet.errors import InvalidData
-from privet.evaluation.cache import Store, canonical
+from privet.errors import InvalidParameter
+from privet.evaluation import cache
+from privet.evaluation.cache import LIMIT, Store, canonical, usual_store
+
+KEY = {"system": "lpgnn", "settings": {"hops": 4, "epsilon": 1.0}}
 
 
-def test_a_finished_figure_is_not_computed_twice(tmp_path: Path) -> None:
-    store, calls = Store(tmp_path / "results"), []
-
+def counted(calls: list[int]) -> Callable[[], dict[str, float]]:
     def work() -> dict[str, float]:
         calls.append(1)
         return {"test": 0.5}
 
-    key = {"system": "lpgnn", "settings": {"hops": 4, "epsilon": 1.0}}
-    assert store.get(key) is None
-    assert store.compute(key, work) == store.compute(dict(reversed(key.items())), work) == {"test": 0.5}
+    return work
+
+
+def test_a_finished_figure_is_not_computed_twice(tmp_path: Path) -> None:
+    store, calls = Store(tmp_path / "results"), list[int]()
+    assert store.get(KEY) is None
+    assert store.compute(KEY, counted(calls)) == {"test": 0.5}
+    assert store.compute(dict(reversed(KEY.items())), counted(calls)) == {"test": 0.5}
     assert len(calls) == 1
-    store.compute({**key, "seed": 1}, work)
+    store.compute({**KEY, "seed": 1}, counted(calls))
     assert len(calls) == 2
 
 
@@ -29,19 +39,100 @@ def test_an_interrupted_figure_leaves_nothing_behind(tmp_path: Path) -> None:
 
     store = Store(tmp_path / "results")
     with pytest.raises(KeyboardInterrupt):
-        store.compute({"a": 1}, interrupted)
+        store.compute(KEY, interrupted)
     assert not (tmp_path / "results").exists()
 
 
-def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.compute({"a": 1}, lambda: {"test": 1.0})
-    next(tmp_path.iterdir()).write_text("not json")
-    with pytest.raises(InvalidData, match="written by privet"):
-        store.get({"a": 1})
+@pytest.mark.parametrize(
+    "text", ["not json", "", "[]", "[" * 200_000, '{"value": {"test": 1.0}}', '{"key": {"a": 1}, "value": {}}'], ids=len
+)
+def test_a_spoiled_or_foreign_file_is_measured_again(tmp_path: Path, text: str) -> None:
+    store, calls = Store(tmp_path), list[int]()
+    store.compute(KEY, counted(calls))
+    next(tmp_path.iterdir()).write_text(text)
+    assert store.get(KEY) is None
+    assert store.compute(KEY, counted(calls)) == store.get(KEY) == {"test": 0.5}
+    assert len(calls) == 2
 
 
 def test_figures_may_be_kept_in_memory_and_infinity_has_a_name() -> None:
     store = Store(None)
     assert store.compute({"a": 1}, lambda: {"test": 0.5}) == store.get({"a": 1}) == {"test": 0.5}
     assert canonical({"clip": float("inf"), "hops": 2}) == {"clip": "inf", "hops": 2}
+
+
+def test_fresh_measures_once_more_and_keeps_the_new_figure(tmp_path: Path) -> None:
+    calls: list[int] = []
+    Store(tmp_path).compute(KEY, lambda: {"test": 0.1})
+    fresh = Store(tmp_path, fresh=True)
+    for _ in range(2):
+        assert fresh.compute(KEY, counted(calls)) == {"test": 0.5}
+    assert len(calls) == 1
+    assert Store(tmp_path).get(KEY) == {"test": 0.5}
+
+
+def test_only_the_owner_reads_it(tmp_path: Path) -> None:
+    Store(tmp_path / "a").compute(KEY, lambda: {"test": 0.1})
+    (file,) = (tmp_path / "a").iterdir()
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o700
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_the_figures_whose_last_use_is_longest_ago_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_ROUND", 1)
+    store = Store(tmp_path, limit=10_000)
+    for number in range(4):
+        store.compute({"n": number}, lambda: {"test": "x" * 2000})
+        (newest,) = (path for path in tmp_path.iterdir() if path.stat().st_mtime > 1e6)
+        os.utime(newest, (number, number))
+    assert store.get({"n": 0}) is not None  # used, and so the newest
+    store.compute({"n": 4}, lambda: {"test": "x" * 2000})
+    kept = [number for number in range(5) if (tmp_path / cache._name({"n": number})).exists()]
+    assert kept == [0, 3, 4]
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 8_000
+
+
+def test_the_usual_store_is_where_the_platform_or_the_user_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRIVET_CACHE", str(tmp_path))
+    assert usual_store().folder == tmp_path / "figures"
+    assert usual_store().limit == LIMIT
+    assert usual_store(fresh=True).fresh
+    for word in ("0", "off", "OFF"):
+        monkeypatch.setenv("PRIVET_CACHE", word)
+        assert usual_store().folder is None
+    for empty in (True, False):
+        monkeypatch.setenv("PRIVET_CACHE", "") if empty else monkeypatch.delenv("PRIVET_CACHE")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+        folder = usual_store().folder
+        assert folder is not None
+        assert folder.name == "figures"
+        assert "privet" in folder.parts
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing_and_a_named_store_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert Store(tmp_path / "file" / "x", limit=10).compute(KEY, lambda: {"test": 0.5}) == {"test": 0.5}
+    with pytest.raises(InvalidParameter, match="a directory that can be written"):
+        Store(tmp_path / "file" / "x").compute(KEY, lambda: {"test": 0.5})
+
+
+def _use(folder: Path, start: int) -> None:
+    store = Store(folder, limit=40_000)
+    for turn in range(150):
+        number = (start + turn) % 20
+        found = store.compute({"n": number}, lambda number=number: {"test": number, "long": "x" * 4000})
+        assert found["test"] == number
+        assert len(found["long"]) == 4000
+
+
+def test_processes_share_it_while_it_shrinks(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    started = [context.Process(target=_use, args=(tmp_path, start)) for start in (0, 7)]
+    for process in started:
+        process.start()
+    for process in started:
+        process.join()
+    assert [process.exitcode for process in started] == [0, 0]
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ from scipy import stats
 
 from privet.data import Graph
 from privet.errors import InvalidData
-from privet.evaluation import Figures, Result, SplitFacts, compare, evaluate
+from privet.evaluation import Comparison, Figures, Result, SplitFacts, compare, evaluate
 from privet.privacy import Guarantee, Unit
 from privet.systems import LPGNN, HeterPoisson
 
@@ -66,3 +67,22 @@ def test_local_and_central_systems_have_the_same_test_nodes(graph: Graph) -> Non
     assert compare(one, two).seeds == (0, 1)
     with pytest.raises(InvalidData, match="same test nodes"):
         compare(one, evaluate(central, bare, 2, controls=False, split=(0.8, 0.0)))
+
+
+def test_the_sentence_states_training_size_epsilon_and_unit_of_both() -> None:
+    central = Guarantee.local(Unit.LABEL, 4.0)
+    other = result(60.0, 61.0, 62.5, system="gap", guarantee=central, split=replace(SPLIT, train=1800))
+    found = compare(result(70.0, 71.0, 72.0), other)
+    assert (
+        "lpgnn on village: 120 training nodes, epsilon at most 1 for the feature vector (local model)."
+        in found.sentence
+    )
+    assert "gap on village: 1,800 training nodes, epsilon at most 4 for the label (local model)." in found.sentence
+    assert found.sentence.endswith("Their units differ, so that the two epsilons cannot be compared.")
+    assert "units differ" not in compare(result(70.0, 71.0, 72.0), result(60.0, 61.0, 62.0)).sentence
+    assert Comparison.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+def test_two_seeds_are_no_claim() -> None:
+    found = compare(result(71.0, 81.0), result(61.0, 71.1, system="privge"))
+    assert "two seeds cannot tell whether they differ. Measure 5 seeds." in found.sentence

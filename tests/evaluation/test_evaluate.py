@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from privet.data import Graph
-from privet.errors import InvalidParameter
+from privet.data.interop import to_pyg
+from privet.errors import InvalidData, InvalidParameter
 from privet.evaluation import Result, evaluate
 from privet.evaluation.cache import Store
-from privet.evaluation.evaluate import figures_needed, fingerprint
-from privet.systems import LPGNN, HeterPoisson, Inquiry, Solitude
+from privet.evaluation.evaluate import figures_needed
+from privet.systems import LPGNN, HeterPoisson, Inquiry, PrivGE, Solitude
 
 QUICK = LPGNN(hops=1, max_epochs=3)
 CENTRAL = HeterPoisson(noise_multiplier=2.0, batch_size=40, epochs=1.0, hidden_channels=8)
@@ -115,10 +116,22 @@ def test_what_the_store_has_is_not_measured_again(
     assert replace(again, peak_rss_mb=None) == replace(first, peak_rss_mb=None)
 
 
-def test_other_data_under_the_same_name_is_other_data(graph: Graph) -> None:
-    assert fingerprint(graph) == fingerprint(graph.replace(labels=graph.labels.copy()))
-    assert fingerprint(graph) != fingerprint(graph.replace(labels=(graph.labels + 1) % 3))
-    assert fingerprint(graph) != fingerprint(graph.replace(split=None))
+def test_figures_are_kept_by_default_and_read_by_other_systems(
+    graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRIVET_CACHE", str(tmp_path))
+    bare = graph.replace(split=None)
+    first = evaluate(QUICK, bare, 1)
+    before = len(list((tmp_path / "figures").iterdir()))
+    assert before == 8
+    with monkeypatch.context() as broken:
+        broken.setattr("privet.systems.local.structure.structural_prior", lambda *_, **__: pytest.fail("again"))
+        broken.setattr("privet.evaluation.ceiling.structural_prior", lambda *_, **__: pytest.fail("again"))
+        second = evaluate(PrivGE(max_epochs=2), bare, 1)
+    shared = ("structure", "label_propagation", "majority", "ceiling")
+    assert [second.controls[key].values for key in shared] == [first.controls[key].values for key in shared]
+    assert len(list((tmp_path / "figures").iterdir())) == before + 4
+    assert replace(evaluate(QUICK, bare, 1), peak_rss_mb=None) == replace(first, peak_rss_mb=None)
 
 
 def test_a_schema_may_declare_the_edges_private(graph: Graph) -> None:
@@ -132,7 +145,7 @@ def test_a_schema_may_declare_the_edges_private(graph: Graph) -> None:
 def test_a_central_run_states_its_guarantee_and_its_noise(graph: Graph) -> None:
     result = evaluate(CENTRAL, graph.replace(split=None), 2)
     assert result.guarantee.model == "central"
-    assert result.guarantee.delta == pytest.approx(graph.num_nodes**-1.1)
+    assert result.guarantee.delta == pytest.approx(1 / (10 * graph.num_nodes))
     assert result.facts["noise_multiplier"] == 2.0
     assert [line.epsilon for line in result.ledger] == [result.guarantee.epsilon]
     assert "DP-SGD on an MLP" in result.verdict
@@ -142,3 +155,21 @@ def test_a_central_run_states_its_guarantee_and_its_noise(graph: Graph) -> None:
 def test_a_run_without_noise_is_no_private_run(graph: Graph) -> None:
     with pytest.raises(InvalidParameter, match="above 0"):
         evaluate(replace(CENTRAL, noise_multiplier=0.0), graph, 1)
+
+
+def test_a_pyg_graph_gets_the_line_that_declares_it(graph: Graph) -> None:
+    data = to_pyg(graph)
+    line = r"from_pyg\(data, schema=Schema\.numeric\(\d+, low=0, high=1, classes=3\)\)"
+    for use in (lambda: evaluate(QUICK, data), lambda: QUICK.collect(data), lambda: CENTRAL.fit(data)):
+        with pytest.raises(InvalidData, match=line):
+            use()
+
+
+def test_progress_is_a_bar_for_who_watches(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluate(QUICK, graph, 1, controls=False, progress=True)
+    assert capsys.readouterr().err == ""  # nobody watches a pipe
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    evaluate(QUICK, graph, 1, controls=False, progress=True)
+    assert "1/1" in capsys.readouterr().err

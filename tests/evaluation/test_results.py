@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-import importlib.util
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData, PrivetError
 from privet.evaluation import Comparison, Figures, Result, Sweep
 from privet.privacy import Guarantee, Unit
 
@@ -88,12 +88,21 @@ def test_what_is_no_result(change: dict) -> None:
 def test_rows_and_notebooks_and_frames() -> None:
     one = result(system="<b>")
     assert len(one.rows()) == 4
-    assert "&lt;b&gt;" in one._repr_html_()
-    if importlib.util.find_spec("pandas"):
-        assert list(one.to_frame()["value"]) == [80.0, 82.0, 79.0, 80.0]
-    else:
-        with pytest.raises(InvalidParameter, match="pandas"):
-            one.to_frame()
+    shown = one._repr_html_()
+    assert "&lt;b&gt;" in shown
+    assert "<b>&lt;b&gt;</b>" in shown
+    assert shown.count("<tr>") == 1 + 1 + len(one.controls)  # a row a figure, not a row a seed
+    assert one.controls["structure_only"].title in shown
+    assert "structure_only" not in shown
+    assert "± 12.7" in shown
+    assert "Protected: feature vector (local model)" in shown
+    assert list(one.to_frame()["value"]) == [80.0, 82.0, 79.0, 80.0]
+
+
+def test_without_pandas_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(PrivetError, match=r"^to_frame needs pandas: pip install 'privet\[learning\]'\.$"):
+        result().to_frame()
 
 
 def test_a_sweep_reads_back() -> None:
@@ -104,6 +113,9 @@ def test_a_sweep_reads_back() -> None:
     assert Sweep.from_dict(document) == sweep
     assert len(sweep.rows()) == 8
     assert repr(sweep) == "Sweep(lpgnn on village: epsilon_features 1, 2)"
+    shown = sweep._repr_html_()
+    assert shown.count("<tr>") == 1 + 2
+    assert "81.0 ± 12.7" in shown
     for wrong in ({}, {"swept": "x", "points": []}, {"swept": "x", "points": [{}]}):
         with pytest.raises(InvalidData):
             Sweep.from_dict(wrong)

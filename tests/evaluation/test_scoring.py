@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.data import Graph
@@ -14,7 +14,6 @@ from privet.systems import LPGNN, HeterPoisson
 from privet.systems.controls import simulate
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3), st.booleans()), min_size=1, max_size=30))
 def test_recall_is_the_count_of_every_class(rows: list[tuple[int, int, bool]]) -> None:
     predicted, labels, nodes = (np.array(column) for column in zip(*rows, strict=True))

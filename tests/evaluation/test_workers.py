@@ -6,11 +6,10 @@ import os
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
-from typing import Any
 
 import pytest
+from patience import PATIENCE, wait_until
 
 from privet.data import Graph, social_graph
 from privet.errors import InvalidData, InvalidParameter, PrivetError
@@ -104,19 +103,10 @@ def test_no_process_outlives_its_parent(tmp_path: Path, signal_name: str) -> Non
         )
     )
     parent = subprocess.Popen([sys.executable, str(script), str(tmp_path)], stderr=subprocess.DEVNULL)
-    children = until(lambda: [int(path.read_text()) for path in tmp_path.glob("*.pid") if path.read_text()], 1)
+    children = wait_until(lambda: [int(path.read_text()) for path in tmp_path.glob("*.pid") if path.read_text()])
     parent.send_signal(getattr(__import__("signal"), signal_name))
-    parent.wait(timeout=120)
-    until(lambda: [child for child in children if not running(child)], 1)
-
-
-def until(found: Any, count: int) -> list[int]:
-    """Wait, at most two minutes, until something has been found so often."""
-    for _ in range(1200):
-        if len(result := found()) >= count:
-            return list(result)
-        time.sleep(0.1)
-    raise AssertionError("waited in vain")
+    parent.wait(timeout=PATIENCE)
+    wait_until(lambda: [child for child in children if not running(child)])
 
 
 def running(process: int) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.errors import InvalidData, InvalidParameter
@@ -28,7 +28,6 @@ def forms(lazy: LazyFeatures) -> list[LazyFeatures]:
     return [lazy, lazy.materialise(dense=True), lazy.materialise(dense=False)]
 
 
-@settings(deadline=None)
 @given(seed=SEEDS, hops=st.integers(0, 4), directed=st.booleans(), again=st.booleans())
 def test_equal_to_the_dense_matrix_in_value_and_gradient(
     random_adjacency: RandomAdjacency, seed: int, hops: int, directed: bool, again: bool
@@ -135,18 +134,18 @@ def test_planned_takes_the_cheaper_form() -> None:
 def test_errors_say_what_and_where() -> None:
     lazy = LazyFeatures.from_affine(reports(4, np.random.default_rng(0)))
     operator = gcn_operator(sp.csr_array(np.ones((4, 4))), self_loops=False)
-    with pytest.raises(InvalidParameter, match=r"a matrix of 6 rows\. Got \(5, 2\)"):
+    with pytest.raises(InvalidParameter, match=r"a matrix of 6 rows, not \(5, 2\)"):
         lazy @ torch.ones(5, 2)
     with pytest.raises(InvalidParameter, match="over 4 nodes"):
         lazy.propagate(gcn_operator(sp.csr_array((5, 5)), self_loops=False), 1)
     for hops in (-1, 1.5, True):
         with pytest.raises(InvalidParameter, match="'hops' parameter"):
             lazy.propagate(operator, hops)  # type: ignore[arg-type]
-    with pytest.raises(InvalidParameter, match=r"'index\[1\]' .* a node from 0 to 3\. Got 4 instead"):
+    with pytest.raises(InvalidParameter, match=r"index\[1\] .* a node from 0 to 3, not 4"):
         lazy.rows([0, 4, 1])  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="Propagate first, then select rows"):
         lazy.propagate(operator, 1).rows(np.array([0, 1, 2, 3])).propagate(operator, 1)
-    with pytest.raises(InvalidData, match=r"column 1 must be finite\. Got np.float64\(inf\)"):
+    with pytest.raises(InvalidData, match=r"column 1 must be finite, not np.float64\(inf\)"):
         LazyFeatures.from_affine(AffineFeatures(sp.csr_array((4, 2)), np.array([1.0, np.inf]), np.ones(2)))
 
 

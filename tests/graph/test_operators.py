@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -33,7 +33,6 @@ def looped(dense: NDArray[np.float64], self_loops: bool) -> NDArray[np.float64]:
     return result
 
 
-@settings(deadline=None)
 @given(seed=SEEDS, directed=st.booleans(), loops=st.booleans(), weighted=st.booleans(), self_loops=st.booleans())
 def test_normalisations_equal_their_equations(
     random_adjacency: RandomAdjacency, seed: int, directed: bool, loops: bool, weighted: bool, self_loops: bool
@@ -62,7 +61,6 @@ def test_normalisations_equal_their_equations(
     np.testing.assert_array_equal(adjacency.toarray(), before)
 
 
-@settings(deadline=None, max_examples=20)
 @given(seed=SEEDS, directed=st.booleans())
 def test_gradients_to_second_order(random_adjacency: RandomAdjacency, seed: int, directed: bool) -> None:
     operator = mean_operator(random_adjacency(seed, directed=directed), self_loops=True, dtype=torch.float64)
@@ -139,15 +137,15 @@ def test_sizes_and_empty_graphs() -> None:
 
 def test_errors_say_what_and_where() -> None:
     operator = sum_operator(sp.csr_array((3, 3)))
-    with pytest.raises(InvalidParameter, match=r"3 rows and torch.float32\. Got \(2, 1\)"):
+    with pytest.raises(InvalidParameter, match=r"3 rows and torch.float32, not \(2, 1\)"):
         operator @ torch.ones(2, 1)
     with pytest.raises(InvalidParameter, match=r"torch.float64 instead"):
         operator @ torch.ones(3, 1, dtype=torch.float64)
-    with pytest.raises(InvalidData, match=r"square\. Got shape \(2, 3\)"):
+    with pytest.raises(InvalidData, match=r"square, not shape \(2, 3\)"):
         sum_operator(sp.csr_array((2, 3)))
     with pytest.raises(InvalidData, match=r"adjacency at \(1, 0\) must be finite"):
         sum_operator(sp.csr_array([[0.0, 1.0], [np.nan, 0.0]]))
-    with pytest.raises(InvalidParameter, match=r"a Graph or a sparse matrix\. Got ndarray"):
+    with pytest.raises(InvalidParameter, match=r"a Graph or a sparse matrix, not ndarray"):
         sum_operator(np.eye(2))  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match=r"'r' parameter .* in \[0, 1\]"):
         pagerank_operator(sp.csr_array((3, 3)), 1.5)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.polynomial.chebyshev import chebval
 
@@ -31,7 +31,6 @@ def relative_error(adjacency: sp.csr_array, found: np.ndarray, expected: np.ndar
     )
 
 
-@settings(deadline=None)
 @given(
     alpha=st.floats(0.02, 0.9),
     tolerance=st.floats(1e-6, 0.5),
@@ -51,7 +50,6 @@ def test_the_degree_is_far_below_that_of_the_series() -> None:
         assert len(resolvent_coefficients(alpha, -1, 1, 0.05)) < series_terms(alpha, 0.05) / 3
 
 
-@settings(deadline=None, max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), alpha=st.floats(0.05, 0.9), r=st.sampled_from([0.0, 0.3, 0.5, 1.0]))
 def test_error_on_random_graphs(
     random_adjacency: Callable[..., sp.csr_array], seed: int, alpha: float, r: float

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.data import social_graph
@@ -15,7 +15,6 @@ from privet.errors import InvalidParameter
 from privet.graph import partition
 
 
-@settings(deadline=None, max_examples=50)
 @given(seed=st.integers(0, 2**32 - 1), directed=st.booleans(), loops=st.booleans(), parts=st.integers(1, 14))
 def test_any_graph_can_be_partitioned(
     random_adjacency: Callable[..., sp.csr_array], seed: int, directed: bool, loops: bool, parts: int

@@ -64,5 +64,5 @@ def test_fill_is_estimated_within_a_quarter(hops: int) -> None:
 
 def test_empty_sizes_and_negative_sizes() -> None:
     assert isinstance(plan(0, 0, 0, 0, 0, 0, 0), Plan)
-    with pytest.raises(InvalidParameter, match="'hops' parameter of plan"):
+    with pytest.raises(InvalidParameter, match="hops"):
         plan(1, 1, 1, 1, -1, 1, 1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -38,7 +38,6 @@ def exact_pagerank(adjacency: sp.csr_array, x: NDArray[np.float64], alpha: float
     return alpha * np.linalg.solve(np.eye(len(P)) - (1 - alpha) * P, x)
 
 
-@settings(deadline=None)
 @given(seed=SEEDS, hops=st.integers(0, 5), directed=st.booleans())
 def test_kprop_is_the_operators_power(random_adjacency: RandomAdjacency, seed: int, hops: int, directed: bool) -> None:
     adjacency = random_adjacency(seed, directed=directed)
@@ -48,7 +47,6 @@ def test_kprop_is_the_operators_power(random_adjacency: RandomAdjacency, seed: i
     np.testing.assert_allclose(kprop(x, operator, hops).numpy(), expected, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=100)
 @given(seed=SEEDS, alpha=ALPHAS, r=RS, terms=st.integers(1, 20), directed=st.booleans(), weighted=st.booleans())
 def test_series_keeps_its_bound(
     random_adjacency: RandomAdjacency, seed: int, alpha: float, r: float, terms: int, directed: bool, weighted: bool
@@ -86,7 +84,6 @@ def test_series_terms_are_enough_and_not_one_too_many(alpha: float, tolerance: f
     assert terms == 1 or residual_bound(alpha, terms - 1) > tolerance
 
 
-@settings(deadline=None, max_examples=100)
 @given(seed=SEEDS, alpha=ALPHAS, r=RS, r_max=st.floats(1e-4, 0.5), directed=st.booleans(), weighted=st.booleans())
 def test_push_keeps_its_bound_and_agrees_with_the_series(
     random_adjacency: RandomAdjacency, seed: int, alpha: float, r: float, r_max: float, directed: bool, weighted: bool
@@ -101,7 +98,6 @@ def test_push_keeps_its_bound_and_agrees_with_the_series(
     assert (np.abs(pushed - series) <= bound + 1e-6).all()
 
 
-@settings(deadline=None)
 @given(seed=SEEDS, alpha=ALPHAS, r=RS)
 def test_push_leaves_what_is_below_its_threshold(
     random_adjacency: RandomAdjacency, seed: int, alpha: float, r: float
@@ -114,7 +110,6 @@ def test_push_leaves_what_is_below_its_threshold(
     assert backward_push(torch.from_numpy(x), adjacency, alpha, r, float(scaled.max()) * 0.99).any()
 
 
-@settings(deadline=None, max_examples=30)
 @given(seed=SEEDS, alpha=ALPHAS, r=RS)
 def test_lazy_features_take_the_same_filters(
     random_adjacency: RandomAdjacency, seed: int, alpha: float, r: float

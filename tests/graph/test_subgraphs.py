@@ -175,7 +175,7 @@ def test_few_neighbours_draws_uniformly() -> None:
 )  # fmt: skip
 def test_bad_parameters_in_one_sentence(changes: dict, name: str) -> None:
     settings = {"adjacency": sp.csr_array((3, 3)), "members": np.ones(3, bool), "rate": 0.5, **changes}
-    with pytest.raises(InvalidParameter, match=f"The '{name}' parameter of SubgraphSampler must be"):
+    with pytest.raises(InvalidParameter, match=f"{name} must be"):
         SubgraphSampler(**settings)
     with pytest.raises(InvalidParameter, match="Node 0 is in both members and unprotected_nodes"):
         SubgraphSampler(**{**settings, "rate": 0.5, "multiplier": 1.0, "unprotected_nodes": np.ones(3, bool)})

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from simulated_studies import make_study
 
-from privet.collection.chain import Chain
-from privet.collection.directory import Directory
-from privet.collection.study import Study
+from privet.collection.study.chain import Chain
+from privet.collection.study.directory import Directory
+from privet.collection.study.manifest import Study
 from privet.data import Schema
 from privet.mechanisms import Counts, OfferedResponse
 from privet.release import Question

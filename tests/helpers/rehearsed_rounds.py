@@ -6,7 +6,7 @@ import numpy as np
 
 from privet.collection.operator.declaration import declare
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.study import Study
+from privet.collection.study.manifest import Study
 from privet.data import social_graph
 from privet.mechanisms import OfferedResponse
 from privet.release import Question

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from commands import run_privet
 
-from privet.collection.study import Study
+from privet.collection.study.manifest import Study
 from privet.data import Schema
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
@@ -66,6 +66,10 @@ def simulated(study, seed, count=5):
     return study.release.perturb(private, SeededBits(seed))
 
 
+# Where reports are kept; PostgreSQL is not part of `make test`.
+STORES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.journey)]
+
+
 def store_place(kind, directory):
     """A file, or the URL of the PostgreSQL that ``PRIVET_POSTGRES`` names."""
     if kind == "sqlite":
@@ -82,8 +86,8 @@ class Service:
     """A collector in memory and the requests that tests make of it; ``client`` is set by whoever opens one."""
 
     def __init__(self, study, store, private_metrics=False, **limits):
-        from privet.collection.server.app import Limits, create_app
-        from privet.collection.tokens import Tokens, new_key
+        from privet.collection.server.http.app import Limits, create_app
+        from privet.collection.study.tokens import Tokens, new_key
 
         self.study, self.store = study, store
         self.tokens, self.key = Tokens(study, new_key()), secrets.token_hex(8)
@@ -101,7 +105,7 @@ class Service:
         return self.client.post("/reports", content=content, headers=self.headers(node))
 
     def batch(self, nodes, bodies=None, tokens=None, study=None):
-        from privet.collection.server.batches import pack_batch
+        from privet.collection.server.store.batches import pack_batch
 
         tokens = tokens or [base64.urlsafe_b64decode(self.tokens.issue(node)) for node in nodes]
         content = pack_batch(study or self.study.id, tokens, bodies or [self.bodies[node] for node in nodes])

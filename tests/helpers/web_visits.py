@@ -21,10 +21,10 @@ from fastapi import FastAPI, Request, Response
 from patience import PATIENCE, wait_until
 from simulated_studies import asked
 
-from privet.collection.server.app import Limits, create_app
-from privet.collection.server.store import Store
-from privet.collection.study import Study
-from privet.collection.tokens import Tokens, new_key
+from privet.collection.server.http.app import Limits, create_app
+from privet.collection.server.store.store import Store
+from privet.collection.study.manifest import Study
+from privet.collection.study.tokens import Tokens, new_key
 from privet.data import Categories, Interval, Schema
 
 __all__ = [
@@ -49,7 +49,7 @@ __all__ = [
 
 CHROMIUM = os.environ.get("PRIVET_CHROMIUM") or shutil.which("chromium")
 AXE = os.environ.get("PRIVET_AXE", "")  # axe.min.js of axe-core
-AUDIT = Path(__file__).parents[1] / "collection" / "audit_page.js"
+AUDIT = Path(__file__).parents[1] / "journeys" / "collection" / "audit_page.js"
 OPERATOR_KEY = "the-operators-key"
 SENTINEL = "7.123456"  # a raw answer that must be nowhere once the report is sent
 OPTIONS = (

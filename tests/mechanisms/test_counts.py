@@ -97,10 +97,10 @@ def test_bad_reports_and_parameters_are_named() -> None:
         Counts(epsilon=1.0, classes=2, cap=8).estimate(Reports(2, np.array([[0, 8], [9, 0]], dtype=np.int8)))
     with pytest.raises(InvalidReports, match="2 of 2 coordinates"):
         Counts(epsilon=1.0, classes=2).estimate(Reports(1, np.array([[0]], dtype=np.int8)))
-    with pytest.raises(InvalidParameter, match="'cap' parameter of Counts must be an integer from 1 to 1023"):
+    with pytest.raises(InvalidParameter, match="cap must be an integer from 1 to 1023"):
         Counts(epsilon=1.0, classes=2, cap=0)
-    with pytest.raises(InvalidParameter, match="'classes' parameter of Counts"):
+    with pytest.raises(InvalidParameter, match="classes"):
         Counts(epsilon=1.0, classes=0)
     for epsilon in (0.0, 1e-9, 30.0, math.nan):
-        with pytest.raises(InvalidParameter, match="'epsilon' parameter of Counts"):
+        with pytest.raises(InvalidParameter, match="epsilon"):
             Counts(epsilon=epsilon, classes=2)

@@ -49,5 +49,5 @@ def test_the_scale_is_rounded_to_the_safe_side() -> None:
 
 
 def test_a_budget_too_large_for_the_grid_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="'epsilon' parameter of Laplace"):
+    with pytest.raises(InvalidParameter, match="epsilon"):
         Laplace(epsilon=20.0, dimension=1, low=0.0, high=1.0, steps=4)

@@ -81,7 +81,7 @@ def test_bad_answers_are_named_without_telling_them() -> None:
             mechanism.perturb(np.array([[4, 5], [wrong, 5]]), SeededBits(0))
         assert "57" not in str(refusal.value)
     for wrong in (1, 61):
-        with pytest.raises(InvalidData, match=rf"about 2 to 60 options. Got {wrong} options in row 1"):
+        with pytest.raises(InvalidData, match=rf"about 2 to 60 options, not {wrong} options in row 1"):
             mechanism.perturb(np.array([[0, 5], [0, wrong]]), SeededBits(0))
     for strange in (np.zeros((3, 3), dtype=int), np.zeros(2, dtype=int), np.zeros((3, 2))):
         with pytest.raises(InvalidData, match="integers in two columns"):
@@ -92,10 +92,8 @@ def test_bad_reports_and_parameters_are_named() -> None:
     with pytest.raises(InvalidReports, match="another in row 1"):
         OfferedResponse(epsilon=1.0, most=3).decode(Reports(1, np.array([[4], [5]], dtype=np.int8)))
     for most in (1, 256, 3.0):
-        with pytest.raises(
-            InvalidParameter, match="'most' parameter of OfferedResponse must be an integer from 2 to 255"
-        ):
+        with pytest.raises(InvalidParameter, match="most must be an integer from 2 to 255"):
             OfferedResponse(epsilon=1.0, most=most)  # type: ignore[arg-type]
     for epsilon in (0.0, 1e-20, 60.0):
-        with pytest.raises(InvalidParameter, match="'epsilon' parameter of OfferedResponse"):
+        with pytest.raises(InvalidParameter, match="epsilon"):
             OfferedResponse(epsilon=epsilon)

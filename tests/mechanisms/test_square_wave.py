@@ -50,5 +50,5 @@ def test_raw_output_stays_within_the_papers_range() -> None:
 
 
 def test_the_square_wave_is_for_one_value() -> None:
-    with pytest.raises(InvalidParameter, match="'dimension' parameter of SquareWave"):
+    with pytest.raises(InvalidParameter, match="dimension"):
         SquareWave(epsilon=1.0, low=0.0, high=1.0, dimension=2)

@@ -7,9 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from privet.errors import InvalidParameter
+from privet.models import blocks
 from privet.models.aggregated import AggregatedRows, FeatureTable
-from privet.models.blocks import BLOCK, aggregated_blocks, blocks, row_losses, stable_block
-from privet.models.clipping import perceptron
+from privet.models.blocks import BLOCK, aggregated_layers_of, layers_of, row_losses
+from privet.models.clipping import perceptron, stable_block
 
 
 class Sloppy(nn.ELU):
@@ -32,15 +33,17 @@ def test_a_block_whose_rows_differ_by_place_is_not_taken(rows: Tensor | Aggregat
     assert stable_block(nn.Sequential(network[0], Sloppy(), network[2]), rows) == 32
 
 
-def test_aggregated_rows_have_the_layers_of_dense_ones() -> None:
+def test_aggregated_rows_have_the_layers_of_dense_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     x, y, network = some_rows(), torch.tensor([0, 2, 1]), perceptron(5, 4, 3)
-    dense = list(blocks(network, torch.from_numpy(x.dense()), y, row_losses, 2))
-    for (first, (other,)), (expected, last) in zip(aggregated_blocks(network, x, y, row_losses, 2), dense, strict=True):
-        np.testing.assert_allclose(first.slopes, expected.slopes, atol=1e-6)
+    monkeypatch.setattr(blocks, "GROUP", 2)  # three rows are a group and a half
+    dense = list(layers_of(network, torch.from_numpy(x.dense()), y, row_losses, 2))
+    groups = zip(aggregated_layers_of(network, x, y, row_losses, 2), dense, strict=True)
+    for (first, (other,)), (expected, last) in groups:
+        torch.testing.assert_close(first.slopes, expected.slopes, atol=1e-6, rtol=0)
         np.testing.assert_allclose(first.squares, expected.squares, rtol=1e-5)
-        np.testing.assert_allclose(other.slopes, last.slopes, atol=1e-6)
-    assert not first.slopes[1:].any()  # three rows fill one block and a half
+        torch.testing.assert_close(other.slopes, last.slopes, atol=1e-6, rtol=0)
+    assert [len(layers[0].slopes) for layers in dense] == [2, 1]
 
 
 def test_sparse_rows_need_a_linear_layer_first() -> None:

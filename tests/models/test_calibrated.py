@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -35,7 +35,6 @@ def dense_operator(adjacency: Tensor, normalisation: str) -> Tensor:
 
 
 @given(st.integers(0, 100), st.sampled_from(["gcn", "mean", "symmetric"]))
-@settings(deadline=None, max_examples=40)
 def test_operators_and_their_gradients_are_those_of_the_dense_form(seed: int, normalisation: str) -> None:
     matrix = noisy(seed)
     graph = CalibratedAdjacency(matrix)
@@ -80,7 +79,7 @@ def test_training_is_dense_training_while_no_other_entry_would_move(sparsity: fl
     start = torch.tensor(matrix.toarray(), dtype=torch.float32)
     dense = start.clone().requires_grad_()
     sparse_adam, dense_adam = torch.optim.Adam([graph.values], lr=0.05), torch.optim.Adam([dense], lr=0.05)
-    sparse_adam.register_step_post_hook(graph.project)
+    sparse_adam.register_step_post_hook(lambda *_: graph.project())
     off_diagonal = 1 - torch.eye(NODES)
     for _ in range(30):
         sparse_adam.zero_grad()

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import thorough
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
@@ -50,12 +51,14 @@ def test_equal_to_per_example_gradients(
     x, y = scale * torch.randn(rows, columns, dtype=torch.float64), torch.randint(3, (rows,))
     expected, norms = reference(network, x, y, bound)
     found = clipped_gradient(network, x, y, bound, block=block)
-    # Rounding to the grid is at most 2^-18 of the bound in each entry, and clipping leaves 2^-8 of a gradient for it.
-    largest = 2.0**-8 * np.minimum(norms, bound).sum() + 2.0**-17 * bound * rows
+    # Rounding to the grid is at most 2^-14 of the bound in each entry, and clipping leaves 2^-8 of a gradient for it.
+    largest = 2.0**-8 * np.minimum(norms, bound).sum() + 2.0**-13 * bound * rows
     np.testing.assert_allclose(found.exact(), expected, rtol=0, atol=largest)
-    np.testing.assert_allclose(summed_gradient(network, x, y, bound), expected, rtol=0, atol=1e-9 * bound * rows + 1e-9)
+    plain = summed_gradient(network, x, y, bound)  # norms are computed with 24 bits and a little too large
+    np.testing.assert_allclose(plain, expected, rtol=0, atol=4e-6 * np.minimum(norms, bound).sum() + 1e-9)
 
 
+@thorough
 @given(st.integers(0, 2**31), st.sampled_from([1e-4, 0.5, 10.0]), st.sampled_from([1.0, 1e4]), st.booleans())
 def test_no_single_gradient_exceeds_the_bound(seed: int, bound: float, scale: float, sparse: bool) -> None:
     """Checked in integers: the squared norm in units is at most 2^74."""
@@ -68,6 +71,7 @@ def test_no_single_gradient_exceeds_the_bound(seed: int, bound: float, scale: fl
     assert found.unit == bound * 2.0**-37
 
 
+@thorough
 @given(st.integers(0, 2**31), st.integers(2, 40))
 def test_leaving_one_example_out_moves_the_sum_by_its_own_integers_and_nothing_else(seed: int, rows: int) -> None:
     torch.manual_seed(seed)
@@ -91,7 +95,7 @@ def test_sparse_rows_give_the_sum_of_dense_ones() -> None:
     for bound in (1e-2, 10.0):
         found = clipped_gradient(network, rows, y, bound)
         dense = clipped_gradient(network, torch.from_numpy(rows.dense()), y, bound)
-        np.testing.assert_allclose(found.exact(), dense.exact(), rtol=0, atol=2.0**-15 * bound * 70)
+        np.testing.assert_allclose(found.exact(), dense.exact(), rtol=0, atol=2.0**-13 * bound * 70)
     np.testing.assert_allclose(
         summed_gradient(network, rows, y), summed_gradient(network, torch.from_numpy(rows.dense()), y), atol=1e-3
     )
@@ -109,6 +113,7 @@ def test_aggregated_rows_give_the_sum_of_dense_ones(seed: int, rows: int, layers
     np.testing.assert_allclose(summed_gradient(network, x, y), plain, atol=1e-3)
 
 
+@thorough
 @given(st.integers(0, 2**31), st.sampled_from([1e-4, 0.5, 10.0]), st.sampled_from([1e-9, 1.0, 1e9]))
 def test_no_aggregated_gradient_exceeds_the_bound(seed: int, bound: float, size: float) -> None:
     """Checked in integers: the squared norm in units of C 2^-41 is at most 2^82."""
@@ -119,6 +124,7 @@ def test_no_aggregated_gradient_exceeds_the_bound(seed: int, bound: float, size:
     assert found.unit == bound * 2.0**-41
 
 
+@thorough
 @given(st.integers(0, 2**31), st.integers(2, 40))
 def test_leaving_one_aggregated_example_out_moves_the_sum_by_its_own_integers(seed: int, rows: int) -> None:
     torch.manual_seed(seed)
@@ -136,17 +142,21 @@ def test_an_example_that_is_too_long_after_all_counts_as_zero(
     """As if clipping left a hundredth too much."""
     torch.manual_seed(0)
     x, y = aggregated_rows(0, 12, 25), torch.randint(3, (12,))
-    monkeypatch.setattr(clipping, "_SHRUNK", 1.01)
+    monkeypatch.setattr(clipping, "_share", lambda _: 1.01)
     found = clipped_gradient(perceptron(25, 8, 3), x if aggregated else torch.from_numpy(x.dense()), y, 1e-3)
     assert not found.values.any()
 
 
-def test_large_batches_stay_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("columns", [100, 40_000])
+def test_wide_inputs_lose_little_to_the_room_for_rounding(columns: int) -> None:
     torch.manual_seed(0)
-    network, x, y = perceptron(5, 4, 3), torch.randn(60, 5), torch.randint(3, (60,))
-    whole = clipped_gradient(network, x, y, 0.5, block=8).values
-    monkeypatch.setattr(clipping, "_EXACT_ROWS", 16)
-    assert np.array_equal(clipped_gradient(network, x, y, 0.5, block=8).values, whole)
+    network, x, y = perceptron(columns, 4, 2), torch.randn(2, columns), torch.tensor([0, 1])
+    expected, norms = reference(network, x, y, 1e-2)
+    assert (norms > 1e-2).all()
+    found = clipped_gradient(network, x, y, 1e-2)
+    assert 0.98 < np.linalg.norm(found.exact()) / np.linalg.norm(expected) <= 1
+    alone = clipped_gradient(network, x[:1], y[:1], 1e-2)
+    assert 0.98 * 2.0**37 < np.linalg.norm(alone.values.astype(float)) <= 2.0**37
 
 
 @pytest.mark.parametrize("spoilt", [np.inf, np.nan, 3e38])
@@ -188,10 +198,17 @@ def test_an_empty_batch_is_a_zero_gradient() -> None:
 def test_networks_that_mix_examples_are_refused() -> None:
     mixing = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Linear(3, 2))
     y = torch.zeros(2, dtype=torch.int64)
-    with pytest.raises(InvalidParameter, match=r"treat each example alone\. Got BatchNorm1d"):
+    with pytest.raises(InvalidParameter, match=r"treat each example alone, not BatchNorm1d"):
         clipped_gradient(mixing, torch.zeros(2, 3), y, 1.0)
     with pytest.raises(InvalidParameter, match="ending in a linear layer"):
         clipped_gradient(nn.Sequential(nn.Linear(3, 3), nn.ELU()), torch.zeros(2, 3), y, 1.0)
     for bound in (np.nan, 0.0, np.inf):
         with pytest.raises(InvalidParameter, match="'max_grad_norm' parameter"):
             clipped_gradient(perceptron(3, 3, 2), torch.zeros(2, 3), y, bound)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_network_of_too_few_bits_is_refused(dtype: torch.dtype) -> None:
+    """Rounding of norms and scales would let a gradient have 1.0025 C."""
+    with pytest.raises(InvalidParameter, match="float32 or float64"):
+        clipped_gradient(perceptron(4, 4, 2).to(dtype), torch.ones(1, 4, dtype=dtype), torch.zeros(1).long(), 1.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -18,7 +18,6 @@ NODES, CHANNELS = 7, 4
 
 
 @given(st.lists(st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1)), max_size=15), st.integers(0, 99))
-@settings(deadline=None, max_examples=50)
 def test_scores_are_logistic_regression_on_hadamard_products(pairs: list[tuple[int, int]], seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     scorer = HadamardLinkScorer(CHANNELS).double()
@@ -69,13 +68,13 @@ def test_lazy_encoder_and_scorer_learn_blocks() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(InvalidParameter, match="'channels' parameter of HadamardLinkScorer"):
+    with pytest.raises(InvalidParameter, match="channels"):
         HadamardLinkScorer(0)
-    with pytest.raises(InvalidData, match=r"multiple of the number of links, both above 0\. Got 3 for 2 links"):
+    with pytest.raises(InvalidData, match=r"multiple of the number of links, both above 0, not 3 for 2 links"):
         pairwise_loss(torch.zeros(2), torch.zeros(3))
-    with pytest.raises(InvalidData, match="Got 0 for 2 links"):
+    with pytest.raises(InvalidData, match="not 0 for 2 links"):
         pairwise_loss(torch.zeros(2), torch.zeros(0))
-    with pytest.raises(InvalidParameter, match=r"logistic or square\. Got hinge"):
+    with pytest.raises(InvalidParameter, match=r"logistic or square, not hinge"):
         pairwise_loss(torch.zeros(2), torch.zeros(2), "hinge")  # type: ignore[arg-type]
     with pytest.raises(InvalidData, match="node pair 0"):
         HadamardLinkScorer(1)(torch.zeros(2, 1), torch.tensor([[0], [2]]))

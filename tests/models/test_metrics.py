@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.errors import InvalidData
@@ -15,7 +15,6 @@ scores = st.lists(st.integers(-3, 3), min_size=1, max_size=12)
 
 
 @given(scores, scores)
-@settings(deadline=None)
 def test_auc_is_the_share_of_correctly_ranked_pairs(links: list[int], others: list[int]) -> None:
     difference = np.subtract.outer(links, others)
     expected = np.mean((difference > 0) + 0.5 * (difference == 0))
@@ -38,7 +37,7 @@ def test_errors() -> None:
 
 def test_a_diverged_model_does_not_look_perfect() -> None:
     nan = float("nan")
-    with pytest.raises(InvalidData, match=r"numbers\. Got NaN"):
+    with pytest.raises(InvalidData, match=r"numbers, not NaN"):
         roc_auc(torch.tensor([nan, nan]), torch.tensor([0.0, 1.0]))
-    with pytest.raises(InvalidData, match=r"numbers\. Got NaN"):
+    with pytest.raises(InvalidData, match=r"numbers, not NaN"):
         accuracy(torch.tensor([[nan, 0.0]]), torch.tensor([0]))

@@ -89,13 +89,13 @@ def test_a_seed_gives_the_same_initial_weights() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"backbone": "gnn"}, "'backbone' parameter of GNN must be one of gat, gcn, gin, sage. Got gnn"),
-        ({"activation": "tanh"}, "'activation' parameter of GNN must be one of elu, relu, selu. Got tanh"),
-        ({"dropout": 1.0}, "'dropout' parameter of GNN must be at least 0 and below 1. Got 1.0"),
-        ({"num_layers": 0}, "'num_layers' parameter of GNN must be an integer of at least 1. Got 0"),
-        ({"hidden_channels": 0}, "'hidden_channels' parameter of GNN"),
-        ({"backbone": "gat", "heads": 3}, "'heads' parameter of GNN must be a divisor of hidden_channels"),
-        ({"backbone": "gcn", "heads": 2}, "'heads' parameter of GNN must be 1: a gcn layer has no heads. Got 2"),
+        ({"backbone": "gnn"}, "backbone must be one of gat, gcn, gin, sage, not gnn"),
+        ({"activation": "tanh"}, "activation must be one of elu, relu, selu, not tanh"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1, not 1.0"),
+        ({"num_layers": 0}, "num_layers must be an integer of at least 1, not 0"),
+        ({"hidden_channels": 0}, "hidden_channels"),
+        ({"backbone": "gat", "heads": 3}, "heads must be a divisor of hidden_channels"),
+        ({"backbone": "gcn", "heads": 2}, "heads must be 1, not 2: a gcn layer has no heads"),
     ],
 )
 def test_errors(changes: dict[str, object], message: str) -> None:

@@ -16,9 +16,7 @@ def test_the_bar_is_silent_where_nobody_watches(capsys: pytest.CaptureFixture) -
 def test_the_bar_shows_loss_and_score_on_a_terminal(
     capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     with progress_bar(2) as show:
         show(1, 0.5, 0.25)
     captured = capsys.readouterr()

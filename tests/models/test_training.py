@@ -203,13 +203,13 @@ def test_parameters_may_be_chosen() -> None:
 
 def test_a_loss_that_is_not_a_number_stops_with_the_best_weights() -> None:
     model = Point()
-    with pytest.raises(InvalidData, match=r"loss of epoch 4 must be finite\. Got nan"):
+    with pytest.raises(InvalidData, match=r"loss of epoch 4 must be finite, not nan"):
         train(model, lambda m: -m.x.sum() + (torch.nan if m.x >= 3 else 0), lambda m: -abs(float(m.x) - 2), counting())
     assert model.x.item() == 2
 
 
 def test_a_score_that_is_not_a_number_is_refused() -> None:
-    with pytest.raises(InvalidData, match=r"score after epoch 2 must be a number\. Got nan"):
+    with pytest.raises(InvalidData, match=r"score after epoch 2 must be a number, not nan"):
         train(Point(), upwards, lambda m: torch.nan if m.x >= 2 else 0.0, counting())
 
 

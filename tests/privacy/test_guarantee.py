@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import thorough
 
 from privet.errors import IncompatibleGuarantees, InvalidParameter
 from privet.privacy import Guarantee, Unit, compose, joint
@@ -20,6 +21,7 @@ def test_composition_adds_within_one_unit() -> None:
     assert total.unit == Unit.FEATURES
 
 
+@thorough
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=20))
 def test_the_sum_is_never_rounded_down(epsilons: list[float]) -> None:
     total = compose(Guarantee.local(Unit.LABEL, epsilon) for epsilon in epsilons)
@@ -68,7 +70,7 @@ def test_published_claims_and_unprotected_facts_are_kept() -> None:
 
 @pytest.mark.parametrize("epsilon", [-1.0, math.nan, math.inf, "1", None, True])
 def test_a_bad_epsilon_is_refused(epsilon: object) -> None:
-    with pytest.raises(InvalidParameter, match="'epsilon' parameter of Guarantee"):
+    with pytest.raises(InvalidParameter, match="epsilon"):
         Guarantee.local(Unit.LABEL, epsilon)  # type: ignore[arg-type]
 
 
@@ -102,6 +104,7 @@ def test_words_speak_of_odds_and_unit() -> None:
     assert "e^1000" in Guarantee.local(Unit.LABEL, 1000.0).in_words()
 
 
+@thorough
 @given(st.floats(1e-6, 30))
 def test_the_factor_in_words_is_rounded_up(epsilon: float) -> None:
     factor = float(Guarantee.local(Unit.LABEL, epsilon).in_words().rstrip(".").rsplit(" ", 1)[1])
@@ -127,20 +130,32 @@ def prices(guarantee: Guarantee) -> list[str]:
 
 
 def test_a_price_stays_true_under_composition() -> None:
-    once = Guarantee.of_list_bit(1.0, one_sided=True)
+    once = Guarantee.of_list_bit(1.0)
     twice = once + once
-    assert (once.relationship_epsilon, twice.relationship_epsilon) == (1.0, 2.0)
-    assert ["an epsilon of 2;" in text for text in prices(twice)] == [True]
-    assert "an epsilon of 1;" not in " ".join(twice.unprotected)
-    both = Guarantee.of_list_bit(1.0, one_sided=False)
-    assert both.relationship_epsilon == 2.0
-    assert "an epsilon of 3;" in prices(once + both)[0]
-    assert compose([once] * 5).relationship_epsilon == 5.0
+    assert (once.relationship_epsilon, twice.relationship_epsilon) == (2.0, 4.0)
+    assert ["an epsilon of 4;" in text for text in prices(twice)] == [True]
+    assert "an epsilon of 2;" not in " ".join(twice.unprotected)
+    assert compose([once] * 5).relationship_epsilon == 10.0
+
+
+def test_people_whom_it_does_not_cover_are_named_and_survive_composition_and_json() -> None:
+    shown = Guarantee.local(Unit.LABEL, 1.0, exempt=("the panel",))
+    assert (shown + shown).exempt == ("the panel",)
+    assert Guarantee.from_dict(json.loads(json.dumps(shown.to_dict()))) == shown
+    assert shown.in_words().endswith("This does not hold for the panel.")
+
+
+def test_a_promise_that_needs_an_aggregator_is_not_called_local() -> None:
+    sums = Guarantee("hybrid", Unit.FEATURES, "any two", 1.0, 1e-6)
+    assert "aggregator" in sums.trust
+    assert "aggregator's noisy sums" in sums.in_words()
+    with pytest.raises(IncompatibleGuarantees):
+        _ = sums + Guarantee("local", Unit.FEATURES, "any two", 1.0)
 
 
 def test_a_joint_guarantee_has_the_price_of_its_lists() -> None:
     features = Guarantee.local(Unit.FEATURES, 4.0)
-    lists = Guarantee.of_list_bit(3.0, one_sided=False)
+    lists = Guarantee.of_list_bit(3.0)
     whole = joint(features, lists + lists)
     assert whole.epsilon == 10.0
     assert whole.relationship_epsilon == 12.0
@@ -149,7 +164,7 @@ def test_a_joint_guarantee_has_the_price_of_its_lists() -> None:
 
 
 def test_a_price_survives_json_and_cannot_be_a_stale_sentence() -> None:
-    lists = Guarantee.of_list_bit(3.0, one_sided=False)
+    lists = Guarantee.of_list_bit(3.0)
     assert Guarantee.from_dict(lists.to_dict()) == lists
     cheaper = replace(lists, relationship_epsilon=3.0)
     assert len(prices(cheaper)) == 1

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from thorough import thorough
 
 from privet.mechanisms import MECHANISMS, RandomizedResponse
 from privet.privacy import Guarantee, Unit
@@ -45,17 +47,17 @@ def test_it_says_what_holds_what_does_not_and_that_it_is_a_simulation() -> None:
 
 
 def test_parts_that_do_not_simply_add_are_explained() -> None:
-    def told(epsilon: float, *lines: LedgerLine) -> str:
-        guarantee = Guarantee.local(Unit.LABEL, epsilon).to_dict()
+    def told(epsilon: float, *lines: LedgerLine, model: Literal["local", "hybrid"] = "local") -> str:
+        guarantee = replace(Guarantee.local(Unit.LABEL, epsilon), model=model).to_dict()
         return " ".join(as_text(document(guarantee=guarantee, ledger=[line.to_dict() for line in lines])).split())
 
     one, two = (LedgerLine(part, "label", "randomized-response", 1.0) for part in ("one", "two"))
     sums = LedgerLine("class sums (central)", "label", "gaussian", 1.0, 1e-5)
     assert "alternatives" in told(1.0, one, two)
     assert "alternatives" not in told(2.0, one, two)
-    assert "about labelled people only" in told(3.0, one, two, sums)
-    assert "Labelled people also trust the aggregator" in told(3.0, one, two, sums)
-    assert "alternatives" not in told(3.0, one, two, sums)
+    assert "about labelled people only" in told(3.0, one, two, sums, model="hybrid")
+    assert "Labelled people also trust the aggregator" in told(3.0, one, two, sums, model="hybrid")
+    assert "alternatives" not in told(3.0, one, two, sums, model="hybrid")
     assert "no budget is spent" in told(0.0)
 
 
@@ -79,7 +81,7 @@ def test_every_mechanism_and_unit_is_explained() -> None:
     assert set(Unit) == set(UNIT_WORDS)
 
 
-@settings(deadline=None)
+@thorough
 @given(st.floats(1e-12, 1e6))
 def test_figures_are_never_understated(figure: float) -> None:
     assert figure * (1 - 1e-15) <= float(at_most(figure)) <= figure * 1.002

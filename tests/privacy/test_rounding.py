@@ -6,10 +6,12 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import thorough
 
 from privet.privacy.rounding import at_most, odds_factor
 
 
+@thorough
 @given(figure=st.floats(0, 1e12, allow_subnormal=False), digits=st.integers(1, 6))
 def test_a_figure_is_never_rounded_down(figure: float, digits: int) -> None:
     written = at_most(figure, digits)
@@ -17,6 +19,7 @@ def test_a_figure_is_never_rounded_down(figure: float, digits: int) -> None:
     assert Fraction(written) <= Fraction(figure) * (1 + Fraction(10, 10**digits))
 
 
+@thorough
 @given(epsilon=st.floats(0, 690))
 def test_odds_are_never_understated(epsilon: float) -> None:
     assert float(odds_factor(epsilon)) >= math.exp(epsilon) * (1 - 1e-15)

@@ -66,7 +66,7 @@ def test_every_budget_line_names_the_unit_of_its_epsilon(graph: Graph) -> None:
         found[system.name] = [line["unit"] for line in document["budget"]]
         check_statement(document, "statement")
     assert found == {
-        "solitude": ["feature vector", "neighbour list bit"],
+        "solitude": ["feature vector", "relationship"],
         "lpgnn": ["feature vector", "label"],
         "gap": ["node"],
     }
@@ -148,3 +148,25 @@ def test_other_files_are_refused_in_one_sentence(text: str, suffix: str, tmp_pat
 def test_a_directory_without_a_statement(tmp_path: Path) -> None:
     with pytest.raises(InvalidData, match=r"one with a privacy\.yaml"):
         read_statement(tmp_path)
+
+
+def test_a_panel_s_data_are_not_left_out_of_what_the_server_sees() -> None:
+    shown = statement({**RESULT, "guarantee": replace(LOCAL, exempt=("the panel",)).to_dict()})
+    assert "also sees the data of those whom the promise does not cover" in shown["post_processing"]
+    assert "does not hold for the panel" in shown["in_words"]
+    for document in (shown, statement(RESULT)):
+        assert "nothing else" not in document["post_processing"]
+
+
+def test_no_statement_speaks_of_liars_and_each_names_its_build() -> None:
+    document = statement({**RESULT, "build": "sha256:" + "0" * 64})
+    assert "liar" not in json.dumps(document)
+    assert document["build"] == "sha256:" + "0" * 64
+    check_statement(document, "statement")
+
+
+def test_a_delta_above_a_tenth_of_a_person_is_warned_of(graph: Graph) -> None:
+    for delta, warned in ((None, False), ("paper", True)):
+        promise = GAP(noise_multiplier=4.0, delta=delta).guarantee(graph)
+        document = statement({**RESULT, "guarantee": promise.to_dict()})
+        assert any("some people altogether" in text for text in document["unprotected"]) == warned

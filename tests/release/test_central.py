@@ -32,11 +32,15 @@ def test_the_guarantee_is_the_process_s(kind: type[Process]) -> None:
 
 def test_calibration_keeps_its_promise_and_delta_has_a_default() -> None:
     release = CentralRelease.calibrated(PROCESS, 2.0)
-    assert release.delta == 100**-1.1
+    assert release.delta == 1 / 1000
     assert 1.9 < release.guarantee().epsilon <= 2.0
-    tiny = replace(PROCESS, num_nodes=2)
-    with pytest.raises(InvalidParameter, match="The 'delta' parameter of PoissonSampling must be given"):
-        CentralRelease.calibrated(tiny, 2.0)
+    assert CentralRelease.calibrated(PROCESS, 2.0, "paper").delta == 100**-1.1
+
+
+def test_a_delta_that_exposes_people_on_average_is_named() -> None:
+    for delta, told in ((1e-3, []), (2e-3, ["some people altogether: a delta of 0.002 times 100 people is 0.2"])):
+        found = CentralRelease.calibrated(PROCESS, 2.0, delta).guarantee().unprotected
+        assert [text.partition(",")[0] for text in found if "altogether" in text] == told
 
 
 def test_without_noise_nothing_is_promised_and_too_little_is_refused() -> None:
@@ -70,5 +74,5 @@ def test_the_ledger_is_one_line_with_the_whole_price() -> None:
     ("name", "value"), [("noise_multiplier", -1.0), ("noise_multiplier", math.inf), ("delta", 0.0)]
 )
 def test_bad_parameters_in_one_sentence(name: str, value: float) -> None:
-    with pytest.raises(InvalidParameter, match=f"The '{name}' parameter of CentralRelease must be"):
+    with pytest.raises(InvalidParameter, match=f"{name} must be"):
         replace(RELEASE, **{name: value})

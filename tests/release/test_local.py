@@ -13,10 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_releases import NODES, POPULATIONS, Followers, people, releases
+from thorough import thorough
 
 from privet.data import Schema
 from privet.errors import InvalidData, InvalidParameter, PrivetError
-from privet.mechanisms import AdjacencyResponse, DegreeResponse, MultiBit, RandomizedResponse, SeededBits
+from privet.mechanisms import (
+    AdjacencyResponse,
+    AnalyticGaussian,
+    DegreeResponse,
+    MultiBit,
+    RandomizedResponse,
+    SeededBits,
+)
 from privet.privacy import Unit
 from privet.privacy.rounding import at_most
 from privet.release import LocalRelease, PrivateData, Question
@@ -44,13 +52,14 @@ def charged_once(questions: Sequence[Question]) -> list[list[Question]]:
 
 def test_answers_of_one_unit_add_and_units_join() -> None:
     lists = release(LIST, LENGTH).guarantee()
-    assert (lists.unit, lists.epsilon) == (Unit.NEIGHBOUR_BIT, 2.25)
+    assert (lists.unit, lists.epsilon) == (Unit.RELATIONSHIP, 4.5)
     both = release(FEATURES, LIST, LABEL, LENGTH).guarantee()
-    assert both.unit == "feature vector and neighbour list bit and label"
-    assert both.epsilon == 3.75
+    assert both.unit == "feature vector and relationship and label"
+    assert both.epsilon == 6.0
     assert release(FEATURES).guarantee().unit == Unit.FEATURES
 
 
+@thorough
 @given(chosen=releases())
 def test_the_price_in_words_is_the_price_in_figures(chosen: LocalRelease) -> None:
     promise = chosen.guarantee()
@@ -61,7 +70,9 @@ def test_the_price_in_words_is_the_price_in_figures(chosen: LocalRelease) -> Non
         assert not sentences
         return
     price = promise.relationship_epsilon
-    assert price == pytest.approx(math.fsum(max(each.cost() for each in same) for same in charged_once(lists)))
+    assert price == pytest.approx(
+        math.fsum(max(each.guarantee().epsilon for each in same) for same in charged_once(lists))
+    )
     assert sentences == [
         f"one relationship costs an epsilon of {at_most(price)}; k relationships of one person at once cost k times "
         "as much"
@@ -72,6 +83,7 @@ def test_the_price_in_words_is_the_price_in_figures(chosen: LocalRelease) -> Non
     assert f"an epsilon of {at_most(doubled.relationship_epsilon)};" in sentence
 
 
+@thorough
 @given(chosen=releases())
 def test_cost_lines_and_guarantee_agree(chosen: LocalRelease) -> None:
     lines = chosen.lines()
@@ -81,20 +93,21 @@ def test_cost_lines_and_guarantee_agree(chosen: LocalRelease) -> None:
     epsilons = [max(line.epsilon for line in same) for same in charged]
     assert math.fsum(epsilons) == pytest.approx(promise.epsilon)
     assert math.fsum(max(line.delta for line in same) for same in charged) == pytest.approx(promise.delta)
-    assert promise.delta == chosen.delta
+    assert (promise.epsilon, promise.delta) == (chosen.price.epsilon, chosen.price.delta)
     assert promise.epsilon >= math.fsum(epsilons)  # rounded up, never down
-    assert chosen.cost() >= promise.epsilon * (1 - 1e-12)  # a lifetime budget pays for whole relationships
 
 
-def test_a_two_sided_list_costs_its_owner_twice() -> None:
-    two = Question(Neighbours(), AdjacencyResponse.declare(PEOPLE, epsilon=2.0))
-    assert release(FEATURES, LIST).cost() == 3.0
-    assert release(FEATURES, two).cost() == 5.0
-    # A server that numbers people differently for different devices makes both ends answer a one-sided question.
-    unbound = release(FEATURES, LIST)
-    assert (unbound.cost(bound=False), release(FEATURES, two).cost(bound=False)) == (5.0, 5.0)
-    assert unbound.guarantee(bound=False).relationship_epsilon == 2 * unbound.guarantee().relationship_epsilon
-    assert release(FEATURES, two).guarantee().epsilon == 3.0
+def test_a_delta_that_exposes_people_on_average_is_named() -> None:
+    noisy = Question(Features(), AnalyticGaussian.declare(PEOPLE, epsilon=0.5, delta=1e-3))
+    assert not any("altogether" in text for text in release(noisy).guarantee().unprotected)
+    many = replace(PEOPLE, num_nodes=1000)
+    (told,) = (text for text in LocalRelease((noisy,), many).guarantee().unprotected if "altogether" in text)
+    assert "0.001 times 1,000 people is 1," in told
+
+
+def test_people_who_show_their_data_are_exempt() -> None:
+    shown = replace(release(FEATURES), exempt=("the panel",))
+    assert shown.guarantee().in_words().endswith("by at most 2.72. This does not hold for the panel.")
 
 
 def test_what_the_operator_knows_already_is_named() -> None:
@@ -118,7 +131,7 @@ def test_a_question_is_asked_once(questions: tuple[Question, ...]) -> None:
 
 def test_a_release_without_questions_asks_nobody_for_anything() -> None:
     nothing = release()
-    assert nothing.guarantee().epsilon == nothing.cost() == nothing.delta == 0.0
+    assert nothing.guarantee().epsilon == nothing.price.epsilon == nothing.price.delta == 0.0
     assert nothing.lines() == ()
     answers = nothing.perturb(people(PEOPLE, 0), SeededBits(0))
     assert len(answers) == len(answers.users) == 0
@@ -213,4 +226,4 @@ def test_lists_of_different_names_have_answers_of_their_own(seed: int) -> None:
     more = release(LIST, Question(Followers(), LIST.mechanism))
     answers = more.perturb(people(PEOPLE, seed), SeededBits(seed))
     assert set(answers) == {"neighbours", "followers"}
-    assert more.guarantee().epsilon == 4.0
+    assert more.guarantee().epsilon == 8.0

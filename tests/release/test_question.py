@@ -37,18 +37,27 @@ class Sampled(Features):
 def test_the_promise_is_the_mechanisms_for_the_field_that_is_asked_about() -> None:
     question = Question(Features(), MultiBit.declare(PEOPLE, epsilon=1.5))
     assert question.guarantee() == question.mechanism.guarantee()
-    assert question.cost() == 1.5
     assert question.line().to_dict() == {
         "part": "features", "unit": "feature vector", "mechanism": "multi-bit", "epsilon": 1.5, "delta": 0.0,
-        "how": MultiBit.words, "one_liar": question.mechanism.one_liar(),
+        "how": MultiBit.words,
     }  # fmt: skip
 
 
-def test_both_ends_of_a_relationship_are_charged_unless_the_mechanism_says_otherwise() -> None:
-    silent = Question(Neighbours(), Unpriced(epsilon=1.0, num_nodes=NODES))
-    assert silent.guarantee().relationship_epsilon == silent.cost() == 2.0
-    once = AdjacencyResponse.declare(PEOPLE, epsilon=1.0, one_sided=True)
-    assert Question(Neighbours(), once).cost() == 1.0
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Unpriced(epsilon=1.0, num_nodes=NODES),
+        AdjacencyResponse.declare(PEOPLE, epsilon=1.0, one_sided=True),
+        AdjacencyResponse.declare(PEOPLE, epsilon=1.0, one_sided=False),
+    ],
+)
+def test_both_ends_of_a_relationship_are_charged(mechanism: AdjacencyResponse) -> None:
+    question = Question(Neighbours(), mechanism)
+    promise, line = question.guarantee(), question.line()
+    assert (promise.unit, promise.epsilon, promise.relationship_epsilon) == (Unit.RELATIONSHIP, 2.0, 2.0)
+    assert (line.unit, line.epsilon) == ("relationship", 2.0)
+    assert "with an epsilon of 1 each" in line.how
+    assert question.sends().endswith("epsilon 2 for a relationship)")
 
 
 @pytest.mark.parametrize(

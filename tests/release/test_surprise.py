@@ -2,7 +2,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
@@ -21,7 +21,6 @@ def test_the_bet_is_the_integral(found: int, total: int) -> None:
     assert np.isclose(np.exp(share_log_e(found, total, low, high)), (above + below) / 2)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(0.2, 0.6), min_size=1, max_size=7))
 def test_honest_reports_gain_nothing_on_average(chances: list[float]) -> None:
     outcomes = np.array(np.meshgrid(*[[0, 1]] * len(chances))).reshape(len(chances), -1).T

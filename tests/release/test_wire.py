@@ -38,7 +38,7 @@ def test_every_mechanism_answers_some_ask() -> None:
     assert asked == set(MECHANISMS)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(release=releases(), users=USERS, seed=SEEDS)
 def test_bodies_come_back_as_they_were_sent(release: LocalRelease, users: list[int], seed: int) -> None:
     answers = release.perturb(people(release.population, seed, users), SeededBits(seed))
@@ -52,7 +52,7 @@ def test_bodies_come_back_as_they_were_sent(release: LocalRelease, users: list[i
         assert release.wire.pack(release.wire.unpack([user], [body])) == [body]
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(release=releases(), user=st.integers(0, NODES - 1), seed=SEEDS)
 def test_the_json_form_stands_for_the_same_bytes(release: LocalRelease, user: int, seed: int) -> None:
     answers = release.perturb(people(release.population, seed, [user]), SeededBits(seed))
@@ -62,7 +62,7 @@ def test_the_json_form_stands_for_the_same_bytes(release: LocalRelease, user: in
     assert release.wire.from_json(document) == body
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(release=releases(), user=st.integers(0, NODES - 1), seed=SEEDS, data=st.data())
 def test_a_changed_body_is_refused_or_says_exactly_what_it_says(
     release: LocalRelease, user: int, seed: int, data: st.DataObject
@@ -90,7 +90,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(release=releases(), user=st.integers(0, NODES - 1), seed=SEEDS, data=st.data())
 def test_other_documents_are_refused(release: LocalRelease, user: int, seed: int, data: st.DataObject) -> None:
     answers = release.perturb(people(release.population, seed, [user]), SeededBits(seed))

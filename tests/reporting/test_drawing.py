@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from privet.errors import InvalidParameter
-from privet.reporting.drawing import CONTROL, OTHERS, OURS, check_format, write_figure
+from privet.reporting.drawing import check_format, write_figure
 
 
 def test_formats_are_checked_before_the_work(tmp_path: Path) -> None:
@@ -14,10 +14,3 @@ def test_formats_are_checked_before_the_work(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match=r"\.svg, \.pdf or \.png file"):
         write_figure(lambda figure: pytest.fail("it was drawn"), 2.0, 2.0, tmp_path / "figure.jpg")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_colours_differ_and_are_the_pages() -> None:
-    colours = (OURS, CONTROL, *OTHERS)
-    assert len(set(colours)) == len(colours)
-    css = (Path(__file__).parents[2] / "privet" / "reporting" / "templates" / "report.css").read_text()
-    assert all(colour in css for colour in colours)

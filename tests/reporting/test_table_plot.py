@@ -47,7 +47,7 @@ def test_every_format_is_written_and_repeats(kind: str, tmp_path: Path) -> None:
 def test_the_drawing_says_what_it_shows(tmp_path: Path) -> None:
     plot_table(table(*ROWS), tmp_path / "t.svg")
     text = (tmp_path / "t.svg").read_text()
-    for words in ("A table", "cora", "pubmed", "privet", "paper", "accuracy (%)", "epsilon", "no info below: 10 to 10"):
+    for words in ("A table", "cora", "pubmed", "privet", "paper", "accuracy (%)", "epsilon", "no info below: 10"):
         assert words in text
     assert "lastfm" not in text
 

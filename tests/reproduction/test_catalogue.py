@@ -16,7 +16,7 @@ EXPERIMENTS = {
     "privge": "fig1 fig2 2 fig3 fig4",
     "rgnn": "1 ablation fig2 fig3 fig4",
     "heterpoisson": "2 3 4 fig1 fig5 fig6 fig7 fig8 public",
-    "inquiry": "features edges worth",
+    "inquiry": "features edges friends worth",
     "revisit": "1 6",
     "blink": "cora citeseer",
 }
@@ -79,11 +79,18 @@ def test_rgnn_budgets_are_the_true_ones() -> None:
 def test_blink_is_met_at_both_prices() -> None:
     for name in ("blink-cora", "blink-citeseer"):
         cells = TABLES[name].cells
-        assert [cell.settings["epsilon_edges"] for cell in cells] == [2.0, 4.0, 6.0, 8.0, 1.0, 2.0, 3.0, 4.0]
+        assert [cell.settings["epsilon_edges"] for cell in cells] == [1.0, 2.0, 3.0, 4.0, 2.0, 4.0, 6.0, 8.0]
         assert all(cell.settings["public_features"] for cell in cells)
     references = {(c.dataset, c.at): c.references for c in TABLES["inquiry-edges"].cells if "public" in c.label}
-    assert references["cora", 2.0] == {"Blink": TABLES["blink-cora"].cells[0].paper}
-    assert references["cora", 1.0] == {}
+    assert references["cora", 2.0] == {"Blink": TABLES["blink-cora"].cells[1].paper}
+    assert references["cora", 0.5] == {}
+
+
+def test_central_tables_name_the_papers_delta() -> None:
+    tables = [table for name, table in TABLES.items() if name.startswith("heterpoisson")]
+    noisy = [cell for table in tables for cell in table.cells if "target_epsilon" in cell.settings]
+    assert len(noisy) > 100
+    assert {cell.settings.get("delta") for cell in noisy} == {"paper"}
 
 
 def test_few_labels_have_a_split_of_their_own() -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from privet.data import load
 from privet.evaluation.cache import Store
+from privet.evaluation.evaluate import evaluate
 from privet.reproduction.cells import Cell, PublishedTable
 from privet.reproduction.runner import figures_needed, run_table
 from privet.systems import LPGNN
@@ -54,7 +56,8 @@ def test_an_interrupted_table_goes_on(table: PublishedTable, tmp_path: Path, mon
     run_table(table, None, 1, Store(tmp_path))
     # Of each budget its own and the features' figure; five controls do not depend on the budget.
     assert len(list(tmp_path.iterdir())) == 2 * 2 + 5
-    assert len(calls) == 1 + 2 + 2  # trainings of the system: one was interrupted, two share no budget
+    # Trainings of the system: one was interrupted, two share no budget, and raw data try two numbers of hops.
+    assert len(calls) == 1 + 2 + 3
 
 
 def test_a_cell_may_be_of_another_system_and_have_references(dataset: Path, tmp_path: Path) -> None:
@@ -75,8 +78,18 @@ def test_controls_that_do_not_depend_on_a_setting_are_measured_once(dataset: Pat
     cells = tuple(Cell(str(dataset), b, {"backbone": b, **quick}, None) for b in ("gin", "sage"))
     result = run_table(PublishedTable("t", "T", "heterpoisson", cells), None, 1, Store(tmp_path))
     assert [cell.guarantee.model for cell in result.cells] == ["central", "central"]
-    # The system itself with either noise and without, and the majority beside it, have a backbone; seven others do not.
-    assert len(list(tmp_path.iterdir())) == 2 * 4 + 7
+    # The system itself with either noise and without has a backbone; eight others do not.
+    assert len(list(tmp_path.iterdir())) == 2 * 3 + 8
+
+
+def test_a_table_and_an_evaluation_share_their_figures(dataset: Path, tmp_path: Path) -> None:
+    cell = Cell(str(dataset), "tiny", {"hops": 1, "max_epochs": 2}, None)
+    table = run_table(PublishedTable("t", "T", "lpgnn", (cell,)), None, 1, Store(tmp_path)).cells[0]
+    before = len(list(tmp_path.iterdir()))
+    result = evaluate(LPGNN(hops=1, max_epochs=2), load(dataset), 1, store=Store(tmp_path))
+    assert len(list(tmp_path.iterdir())) == before + 1  # the ceiling, which tables do not have
+    assert table.measured is not None
+    assert table.measured.values == result.metrics["accuracy"].values
 
 
 def test_a_table_may_ask_for_few_columns_and_cells_for_another_protocol(dataset: Path, tmp_path: Path) -> None:

@@ -17,5 +17,5 @@ class Painted:
 def test_only_the_literals_of_a_type_are_allowed() -> None:
     choices = {"colour": Literal["red", "green"]}
     check_choices(Painted("red"), choices)
-    with pytest.raises(InvalidParameter, match=r"'colour' parameter of Painted must be one of red, green\. Got blue"):
+    with pytest.raises(InvalidParameter, match=r"colour must be one of red, green, not blue"):
         check_choices(Painted("blue"), choices)

@@ -5,7 +5,7 @@ import pytest
 
 from privet.data import Graph, group_columns, social_graph, split_nodes
 from privet.mechanisms import SeededBits
-from privet.systems import GAP, LPGNN, RGNN, HeterPoisson, PrivateMLP, Solitude
+from privet.systems import GAP, LPGNN, RGNN, HeterPoisson, LocalSystem, PrivateMLP, PrivGE, Solitude
 from privet.systems.controls import (
     STRUCTURE_ONLY,
     collect_raw,
@@ -120,3 +120,24 @@ def test_a_system_is_no_control_of_itself() -> None:
 def test_simulations_repeat(graph: Graph) -> None:
     one, two = (simulate(SYSTEM, graph, 4).predict_proba() for _ in range(2))
     assert (one == two).all()
+
+
+@pytest.mark.parametrize(
+    "system", [LPGNN(hops=16, max_epochs=60, seed=0), Solitude(feature_hops=16, max_epochs=60, seed=0)]
+)
+def test_without_privacy_settings_for_noise_do_not_make_it_a_poor_model(system: LocalSystem) -> None:
+    """Sixteen steps of averaging blur raw features, so that fewer are chosen by validation labels."""
+    graph = social_graph(400, classes=3, features=12, homophily=0.5, feature_signal=0.95, average_degree=12, seed=0)
+    graph = graph.replace(split=split_nodes(graph, 0.5, 0.25, seed=0))
+    public = system.without_privacy()
+    as_it_is = public.fit(collect_raw(public, graph, SeededBits(0)))
+    fair = non_private(system, graph, SeededBits(0))
+    assert fair.settings[system.smoothing] < 16
+    assert fair.validation_score > as_it_is.validation_score
+    assert fair.score(graph.labels, graph.split.test) > as_it_is.score(graph.labels, graph.split.test) + 0.05
+
+
+def test_only_the_number_of_steps_is_chosen_again() -> None:
+    assert LPGNN(hops=1).on_raw_data() == (LPGNN(hops=1), LPGNN(hops=0))
+    assert [each.feature_hops for each in Solitude(feature_hops=8).on_raw_data()] == [8, 2, 0]
+    assert PrivGE().on_raw_data() == (PrivGE(),)

@@ -33,7 +33,7 @@ class ThreePoint(CoordinateMechanism):
     @cached_property
     def odds(self) -> Odds:
         """The integer weights, rounded so that their ratio never exceeds the budget."""
-        return odds(self.share, type(self).__name__, highs=1, lows=2)
+        return odds(self.share, highs=1, lows=2)
 
     def _prepare(self) -> None:
         _ = self.odds  # a budget beyond finite precision fails now, not on a device

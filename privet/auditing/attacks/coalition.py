@@ -65,9 +65,9 @@ def recruit(
         first: People who lie before others do, such as the friends of a victim (default: nobody).
     """
     if not 0 <= share <= 1:
-        raise InvalidParameter("share", "recruit", "from 0 to 1", share)
+        raise InvalidParameter("share", "from 0 to 1", share)
     if choice not in ("random", "hubs"):
-        raise InvalidParameter("choice", "recruit", "random or hubs", choice)
+        raise InvalidParameter("choice", "random or hubs", choice)
     order = np.random.default_rng([seed, 11]).permutation(graph.num_nodes)
     if choice == "hubs":
         order = order[np.argsort(-np.diff(graph.adjacency.indptr)[order], kind="stable")]

@@ -50,13 +50,13 @@ def aim_at(goal: str, coalition: Coalition, classes: int, target: int | None = N
         target: The class or the person to attack.
     """
     if goal not in GOALS:
-        raise InvalidParameter("goal", "aim_at", f"one of {', '.join(GOALS)}", goal)
+        raise InvalidParameter("goal", f"one of {', '.join(GOALS)}", goal)
     own = coalition.own
     if goal in ("accuracy", "frequency"):
         guessed = np.where(own >= 0, own, np.arange(len(own)) % classes)
         return Aim(goal, (guessed + 1) % classes)  # type: ignore[arg-type]
     if target is None:
-        raise InvalidParameter("target", "aim_at", f"the {goal} to attack", "nothing")
+        raise InvalidParameter("target", f"the {goal} to attack", "nothing")
     attacked = target if goal == "class" else _guessed_class(coalition, target, classes)
     return Aim(goal, np.full(len(own), (attacked + 1) % classes), target)  # type: ignore[arg-type]
 

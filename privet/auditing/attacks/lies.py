@@ -51,9 +51,9 @@ class Lies:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InvalidParameter("kind", "Lies", f"one of {', '.join(KINDS)}", self.kind)
+            raise InvalidParameter("kind", f"one of {', '.join(KINDS)}", self.kind)
         if self.friends < 1:
-            raise InvalidParameter("friends", "Lies", "at least 1", self.friends)
+            raise InvalidParameter("friends", "at least 1", self.friends)
 
     def __call__(self, answers: Answers) -> Answers:
         """Exchange the liars' reports to every question of a round."""

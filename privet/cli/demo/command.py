@@ -1,9 +1,10 @@
-"""Mechanisms, broken claims, all systems with controls, a live study and an HTML report in two minutes."""
+"""``privet demo``: one story in about a minute, or everything."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,73 +15,128 @@ if TYPE_CHECKING:
 
 __all__ = ["demo", "run_demo"]
 
-_FEATURES = 16
 
-
-@app.command(epilog=examples("privet demo", "privet demo --nodes 500 --out my-demo"))
+@app.command(epilog=examples("privet demo", "privet demo --all", "privet demo --nodes 500 --out my-demo"))
 def demo(
-    nodes: Annotated[int, typer.Option(min=100, max=100_000, help="People in the synthetic graph.")] = 2000,
+    nodes: Annotated[int, typer.Option(min=100, max=100_000, help="People in each synthetic graph.")] = 1200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also every mechanism and every system, in some minutes (default: the story).")
+    ] = False,
     out: Annotated[Path, typer.Option(help="Directory for the report and the results.")] = Path("privet-demo"),
 ) -> None:
-    """Show everything on a synthetic society: mechanisms, broken claims, systems, controls, a live study, a report."""
-    run_demo(nodes, seed, out)
+    """Show what privet is for on synthetic people, in about a minute: answers, friend lists, audits, a live study."""
+    run_demo(nodes, seed, out, everything=everything)
 
 
 def run_demo(
-    nodes: int, seed: int, out: Path, *, seeds: int = 4, people: int = 1500, canary_runs: int = 15_000
+    nodes: int,
+    seed: int,
+    out: Path,
+    *,
+    everything: bool = False,
+    seeds: int = 3,
+    people: int = 300,
+    audit_runs: int = 200,
 ) -> None:
-    """Show everything on one synthetic society, and leave the results and their report in a directory.
+    """Tell the demo's story, and leave the results and their report in a directory.
 
     Args:
-        nodes: People in the synthetic graph.
+        nodes: People in each synthetic graph.
         seed: The seed of the simulation.
         out: The directory for the report and the results.
+        everything: True to show every mechanism and every system too.
         seeds: Seeds of each measurement.
         people: People in the live study.
-        canary_runs: Training runs of the attack on a published claim.
+        audit_runs: The most training runs of the attack on a published claim.
     """
-    import shutil
     import time
 
     from rich.console import Console
 
-    from privet.cli.demo.mechanisms import show_broken_claims, show_mechanisms
+    began, console = time.perf_counter(), Console(highlight=False)
+    _check_directory(out)
+    console.print(
+        "People, their friends and their secrets, all made up; everything else is real and is computed now. Each part "
+        "ends with what was seen."
+    )
+    with console.status("loading torch and SciPy") as status:
+        results = _parts(console, lambda text: status.update(text), nodes, seed, everything, seeds, people, audit_runs)
+        _heading(console, "A report")
+        status.update("drawing the report")
+        page = _write(results, out)
+    console.print(
+        f"[bold]Seen:[/] {page} opens in a browser; results and privacy statements lie beside it.", soft_wrap=True
+    )
+    _next_steps(console, out, time.perf_counter() - began)
+
+
+def _parts(
+    console: Any,
+    progress: Callable[[str], None],
+    nodes: int,
+    seed: int,
+    everything: bool,
+    seeds: int,
+    people: int,
+    audit_runs: int,
+) -> list[Result]:
+    """Show every part in turn, and return the results."""
+    _heading(console, "One answer a person, instead of a noisy copy")
+    from privet.cli.demo import story
+
+    results = story.show_answers(console, nodes, seed, seeds, progress)
+    _heading(console, "Friend lists that never leave devices")
+    results += story.show_friends(console, nodes, seed, seeds, progress)
+    _heading(console, "A trusted holder")
+    results += story.show_holder(console, nodes, seed, seeds, progress)
+    _heading(console, "Published claims put to the test")
+    from privet.cli.demo.claims import show_claims
+
+    show_claims(console, seed, audit_runs, progress)
+    _heading(console, "A live study: from devices over HTTP to a model")
     from privet.cli.demo.study import show_study
+
+    show_study(console, people, seed, progress)
+    if everything:
+        results += _everything(console, progress, nodes, seed, seeds)
+    return results
+
+
+def _everything(console: Any, progress: Callable[[str], None], nodes: int, seed: int, seeds: int) -> list[Result]:
+    from privet.cli.demo.mechanisms import show_mechanisms
     from privet.cli.demo.systems import show_systems
     from privet.data import social_graph
-    from privet.evaluation.threads import threads_for
 
-    began = time.perf_counter()
-    console = Console(highlight=False)
-    _check_directory(out)
-    graph = social_graph(nodes, features=_FEATURES, active_features=4, seed=seed)
-    console.print(
-        f"A synthetic society: {graph.num_nodes:,} people, {graph.num_edges:,} friendships, "
-        f"{_FEATURES} yes/no features, 4 classes. Nothing raw leaves a person's device."
-    )
-    with threads_for(graph):
-        show_mechanisms(console, graph, seed)
-        show_broken_claims(console, canary_runs)
-        results = show_systems(console, graph, seeds)
-        show_study(console, people, seed)
-    page = _write(results, out)
-    console.print(f"\nThe report: [bold]{page}[/] (open it in a browser); results and privacy statements beside it.")
+    graph = social_graph(nodes, features=128, seed=seed)
+    _heading(console, "Every mechanism")
+    show_mechanisms(console, graph, seed, progress)
+    _heading(console, "Every system, beside every control")
+    return show_systems(console, graph, seeds, progress)
+
+
+def _heading(console: Any, text: str) -> None:
+    console.print(f"\n[bold underline]{text}[/]")
+
+
+def _next_steps(console: Any, out: Path, seconds: float) -> None:
+    import shutil
+
     if not shutil.which("privet"):
         console.print("The command is in .venv/bin: [bold]. .venv/bin/activate[/]")
-    console.print(f"That took {time.perf_counter() - began:.0f} seconds. What to try next:")
+    console.print(f"\nThat took {seconds:.0f} seconds. What to try next:")
     for command, text in (
-        ("privet advise --help", "does your study need private data at all, and how much budget?"),
+        ("privet demo --all", "every mechanism and every system"),
+        ("privet advise --help", "does your study need private data at all?"),
         ("privet study new --help", "declare a study, then serve it"),
-        ("privet run inquiry --dataset DIRECTORY", "your own data (the README says what a directory holds)"),
-        ("privet table list", "every table and figure of the papers"),
+        ("privet run inquiry --dataset DIRECTORY", "your own data"),
         (f"privet statement {out / 'inquiry.json'}", "the privacy statement as prose"),
     ):
         console.print(f"  [bold]{command}[/]  {text}", soft_wrap=True)
 
 
 def _check_directory(out: Path) -> None:
-    """Two minutes of work should not end with a directory that cannot be written."""
+    """A minute of work should not end with a directory that cannot be written."""
     from privet.cli.files import check_writable
 
     if out.exists() and not out.is_dir():
@@ -89,13 +145,25 @@ def _check_directory(out: Path) -> None:
 
 
 def _write(results: list[Result], out: Path) -> Path:
+    """Write results and report beside the directory first, so that nothing in it is ever half of a demo."""
+    import tempfile
+
     from privet.reporting.report import write_report
 
-    out.mkdir(exist_ok=True)
-    for result in results:
-        twins = [other for other in results if other is not result and other.system == result.system]
-        parts = [part for part in ("labels", "edges") if twins and result.settings.get(f"epsilon_{part}")]
-        result.save(out / ("-".join([result.system, *parts]) + ".json"))
-    page = out / "report.html"
-    write_report(results, page)
-    return page
+    with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=".privet-demo-") as unfinished:
+        for result in results:
+            result.save(Path(unfinished) / f"{_name(result, results)}.json")
+        write_report(results, Path(unfinished) / "report.html")
+        out.mkdir(exist_ok=True)
+        for file in sorted(Path(unfinished).iterdir()):
+            file.replace(out / file.name)
+    return out / "report.html"
+
+
+def _name(result: Result, results: list[Result]) -> str:
+    """Name a result after its system and, where a system has several, after what they ask for and where."""
+    names: dict[str, list[Result]] = {}
+    for each in results:
+        names.setdefault(each.system, []).append(each)
+    number = next(i for i, each in enumerate(names[result.system]) if each is result)
+    return result.system if number == 0 else f"{result.system}-{number + 1}"

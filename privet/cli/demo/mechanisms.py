@@ -1,20 +1,16 @@
-"""The demo's first part: every mechanism with its report, promise and error, and published claims that break."""
+"""Every mechanism with its report, promise and error, for ``privet demo --all``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich import box
 from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
 from privet.auditing import audit
-from privet.cli.render.whole import print_whole
+from privet.cli.demo.tables import print_rows
 from privet.data import Graph, group_columns
 from privet.data.population import Population
 from privet.errors import PrivetError
@@ -24,56 +20,32 @@ from privet.release import ASKS, Ask, PrivateData
 from privet.release.asks.friends import Friends
 from privet.release.asks.resemblance import Resemblance
 
-__all__ = ["show_broken_claims", "show_mechanisms"]
+__all__ = ["show_mechanisms"]
 
 _LIST_EPSILON = 7.0  # a list has one bit a person, nearly all of them 0
 _SHORT = {"feature vector": "features", "label": "label", "neighbour list bit": "list bit"}
 
 
-def show_mechanisms(console: Console, graph: Graph, seed: int) -> None:
-    """Perturb everybody's data, estimate the population's means from the reports, and audit each mechanism."""
-    table = Table(title="What each mechanism sends, promises and is worth", title_justify="left", box=box.SIMPLE_HEAD)
-    for column in ("mechanism", "protects", "eps", "checked", "bytes", "error", "expected"):
-        words = column in ("mechanism", "protects")
-        table.add_column(column, justify="left" if words else "right", no_wrap=column != "protects")
-    for mechanism, small, values, sizes in track(
-        list(_cases(graph)), "perturbing and auditing", console=console, transient=True
-    ):
-        table.add_row(*_row(mechanism, small, values, sizes, SeededBits(seed)))
-    print_whole(console, table)
+def show_mechanisms(console: Console, graph: Graph, seed: int, progress: Callable[[str], None]) -> None:
+    """Perturb everybody's data, estimate the population's means from the reports, and audit each mechanism.
+
+    Args:
+        console: Where to print.
+        graph: The people.
+        seed: The seed of the simulation.
+        progress: Called with each mechanism's name.
+    """
+    rows = []
+    for mechanism, small, values, sizes in _cases(graph):
+        progress(mechanism.name)
+        rows.append(_row(mechanism, small, values, sizes, SeededBits(seed)))
+    columns = ("mechanism", "protects", "eps", "checked", "bytes", "error", "expected")
+    print_rows(console, "What each mechanism sends, promises and is worth", columns, rows, words=2)
     console.print(
         "'checked' is the largest log likelihood ratio over every report of a small version of the mechanism, found by "
         "rational arithmetic, and the epsilon of that version (d: its delta). 'error' is the root mean square error of "
         "the means that the server estimates from the reports, 'expected' what the mechanism's variance predicts."
     )
-
-
-def show_broken_claims(console: Console, runs: int) -> None:
-    """Audit every mechanism that a publication promises too much of, and attack a published training run."""
-    from privet.auditing.canary import audit_process
-
-    console.print("\nPublished claims put to the test")
-    for kind in MECHANISMS.values():
-        mechanism = kind(**{**kind.example, **kind.small})
-        published = mechanism.guarantee().published_epsilon
-        if published is None:
-            continue
-        found = audit(mechanism, replace(mechanism.guarantee(), epsilon=published))
-        console.print(
-            f"  {mechanism.name} is said to be {found.claim:.3f}-LDP in the publication's sense. Listing its "
-            f"{found.num_reports} reports gives {found.epsilon:.3f}: {_verdict(not found.holds)}."
-        )
-    with console.status(f"training {runs:,} models with and without a canary"):
-        bound = audit_process(noise="sml", runs=runs).to_dict()
-    console.print(
-        f"  A training run with SML noise is said to give epsilon {bound['claim']:.3g}. {runs:,} runs with and without "
-        f"one node show at least {bound['epsilon_lower']:.2f}: {_verdict(bound['broken'])}."
-    )
-    console.print("privet reports the true figures and keeps the claims as published_epsilon.")
-
-
-def _verdict(broken: bool) -> str:
-    return "[bold red]it does not hold[/]" if broken else "it stands"
 
 
 def _cases(graph: Graph) -> Iterator[tuple[Mechanism, Mechanism, Any, tuple[int, ...]]]:

@@ -1,66 +1,68 @@
-"""The demo's second part: every system that has settings for it, beside its controls."""
+"""Every system that has settings for it, beside all its controls, for ``privet demo --all``."""
 
 from __future__ import annotations
 
-from rich import box
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
+from collections.abc import Callable
 
-from privet.cli.render.whole import print_whole
+from rich.console import Console
+
+from privet.cli.demo.tables import print_rows
 from privet.data import Graph
 from privet.evaluation.cache import Store
-from privet.evaluation.evaluate import evaluate, figures_needed
+from privet.evaluation.evaluate import evaluate
 from privet.evaluation.results import Result
 from privet.systems import SYSTEMS
 from privet.systems.presets import demonstrated
 
 __all__ = ["show_systems"]
 
+_SHORT = {"feature vector": "F", "label": "L", "relationship": "R", " and ": " + "}
 
-def show_systems(console: Console, graph: Graph, seeds: int) -> list[Result]:
-    """Measure all of them, print two tables, and return the results."""
+
+def show_systems(console: Console, graph: Graph, seeds: int, progress: Callable[[str], None]) -> list[Result]:
+    """Measure all of them, print two tables, and return the results.
+
+    Args:
+        console: Where to print.
+        graph: The people.
+        seeds: The number of seeds.
+        progress: Called with a few words after each training.
+    """
     cases = [(kind(**settings), view) for name, kind in SYSTEMS.items() for settings, view in demonstrated(name, graph)]
-    results, store = [], Store(None)  # controls that systems share are measured once
-    with Progress(console=console, transient=True) as progress:
-        bar = progress.add_task("training", total=sum(figures_needed(system, seeds, True) for system, _ in cases))
-        for system, view in cases:
-            results.append(
-                evaluate(
-                    system,
-                    view,
-                    seeds,
-                    dataset="a synthetic society",
-                    store=store,
-                    progress=lambda text: progress.update(bar, advance=1, description=f"training {text}"),
-                )
-            )
+    store = Store(None)  # controls that systems share are measured once
+    results = [
+        evaluate(system, view, seeds, dataset="a synthetic society", store=store, progress=progress)
+        for system, view in cases
+    ]
     for model, title in (
         ("local", "Devices perturb (local model)"),
         ("central", "A trusted holder trains (central model)"),
     ):
-        chosen = [result for result in results if result.guarantee.model == model]
-        _print(console, f"\n{title}, test accuracy in per cent", chosen)
+        _print(console, f"{title}, right (%)", [result for result in results if result.guarantee.model == model])
     console.print(
-        "'structure' asks nobody, 'no info' runs the same pipeline on reports that carry no information, and the "
-        "DP-MLP sees no edge: where a control does as well, the private data, or the graph, need not have been used."
+        "F: feature vector, L: label, R: relationship. 'structure' asks nobody, 'no info' runs the same pipeline on "
+        "reports that carry no information, and the DP-MLP sees no edge: where a control does as well, the private "
+        "data, or the graph, need not have been used."
     )
     return results
 
 
 def _print(console: Console, title: str, results: list[Result]) -> None:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    known = {key: figures.short for result in results for key, figures in result.controls.items()}
-    keys = [key for key in known if 2 * sum(key in result.controls for result in results) >= len(results)]
-    shorts = [known[key] for key in keys]
-    for column in ("system", "protects", "epsilon", "private", *shorts):
-        words = column in ("system", "protects")
-        table.add_column(column, justify="left" if words else "right", no_wrap=column != "protects")
-    for result in results:
-        figures = [f"{result.controls[key].mean:.1f}" if key in result.controls else "" for key in keys]
-        unit = (
-            str(result.guarantee.unit).replace("feature vector", "features").replace("neighbour list bit", "list bit")
-        )
-        epsilon = f"{result.guarantee.epsilon:.3g}"
-        table.add_row(result.system, unit, epsilon, f"[bold]{result.mean:.1f}", *figures)
-    print_whole(console, table, keys=2)
+    """Print one column a system and one row a control."""
+    shorts = {key: figures.short for result in results for key, figures in result.controls.items()}
+    rows = [
+        ("protects", *(_protected(result) for result in results)),
+        ("true epsilon", *(f"{result.guarantee.epsilon:.3g}" for result in results)),
+        ("[bold]private", *(f"[bold]{result.mean:.1f}" for result in results)),
+    ]
+    for key, short in shorts.items():
+        figures = (result.controls.get(key) for result in results)
+        rows.append((short, *("" if each is None else f"{each.mean:.1f}" for each in figures)))
+    print_rows(console, title, ("", *(result.system for result in results)), rows)
+
+
+def _protected(result: Result) -> str:
+    unit = str(result.guarantee.unit)
+    for long, short in _SHORT.items():
+        unit = unit.replace(long, short)
+    return unit

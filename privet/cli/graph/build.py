@@ -11,7 +11,7 @@ import typer
 
 from privet.cli.app import BadOption, examples
 from privet.cli.graph.group import graph
-from privet.cli.options import Cluster
+from privet.cli.options import ClusterName, InsecureCluster
 
 
 class _By(StrEnum):
@@ -55,7 +55,8 @@ def build(
     ] = False,
     duplicates: Annotated[_Duplicates, typer.Option(help="Edges that are listed twice.")] = _Duplicates.refuse,
     self_loops: Annotated[_Loops, typer.Option(help="Edges from a node to itself.")] = _Loops.refuse,
-    cluster: Cluster = None,
+    cluster: ClusterName = None,
+    insecure_cluster: InsecureCluster = False,
 ) -> None:
     """Sort an edge list, which need not fit into memory, into a store of partitions.
 
@@ -78,9 +79,9 @@ def build(
     if cluster is None:
         workers = nullcontext()
     else:
-        from privet.graph.distributed import connect
+        from privet.graph.distributed.cluster import connect, parse_cluster
 
-        workers = connect(cluster)  # type: ignore[assignment]
+        workers = connect(parse_cluster(cluster, insecure=insecure_cluster))  # type: ignore[assignment]
     with workers as client, phase_progress() as progress:
         store = build_store(
             edges,

@@ -31,8 +31,6 @@ def print_account(account: MechanismAccount | LocalAccount) -> None:
     _add_words(table, account)
     if isinstance(account, MechanismAccount):
         _add_worth(table, account)
-    else:
-        _add_liars(table, account)
     console = Console()
     print_whole(console, table)
     if not isinstance(account, MechanismAccount):
@@ -80,7 +78,7 @@ def _add_sum(table: Table, name: str, whole: float, parts: tuple[Part, ...]) -> 
 
 def _add_words(table: Table, account: MechanismAccount | LocalAccount) -> None:
     guarantee = account.guarantee
-    table.add_row("unit", f"{guarantee.unit} ({guarantee.model} model)")
+    table.add_row("unit", f"{guarantee.unit} ({guarantee.trust})")
     table.add_row("adjacent inputs", guarantee.adjacency)
     table.add_row("in words", guarantee.in_words() if isinstance(account, MechanismAccount) else account.in_words)
     table.add_row("not protected", "; ".join(guarantee.unprotected) or "nothing known")
@@ -94,9 +92,3 @@ def _add_worth(table: Table, account: MechanismAccount) -> None:
     users = account.users_for_error_one_tenth_of_range
     table.add_row("users to average", f"{users:,} for an error of a tenth of the range")
     table.add_row("one liar", account.mechanism.one_liar())
-
-
-def _add_liars(table: Table, account: LocalAccount) -> None:
-    for line in account.lines:
-        if line.one_liar:
-            table.add_row("one liar", f"{line.part}: {line.one_liar}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from privet.auditing.claims import ClaimAudit
@@ -26,6 +27,8 @@ def print_audit(audit: ClaimAudit | LocalAudit | SystemAudit) -> None:
     console = Console()
     if isinstance(audit, ClaimAudit):
         print_whole(console, _enumerated(audit))
+        if audit.found.drawn is not None and audit.found.drawn.problem:
+            console.print(f"The program does not draw as it states. {escape(audit.found.drawn.problem)}")
         console.print("[bold red]The claim is broken." if audit.broken else "[bold green]The claim holds.")
         return
     from privet.auditing.local_audit import LocalAudit  # imports torch, which the audit of a mechanism needs not
@@ -34,6 +37,7 @@ def print_audit(audit: ClaimAudit | LocalAudit | SystemAudit) -> None:
         for name, each in audit.questions.items():
             console.print(f"{audit.system}, the question '{name}':")
             print_audit(each)
+        _print_played(console, audit)
         return
     print_whole(console, _attacked(audit))
     for line in _assumptions(audit):
@@ -43,6 +47,16 @@ def print_audit(audit: ClaimAudit | LocalAudit | SystemAudit) -> None:
     else:
         share = f"{audit.found.closeness:.0%}"
         console.print(f"[bold green]The claim holds against this attack[/], which reaches {share} of it.")
+
+
+def _print_played(console: Console, audit: LocalAudit) -> None:
+    if audit.played is None:
+        console.print("The collection was not played: a trusted aggregator sees raw data.")
+    elif audit.played.holds:
+        played = f"{audit.played.people:,} people in {audit.played.worlds:,} worlds"
+        console.print(f"The collection was played by {played}: only reports tell the server about private data.")
+    else:
+        console.print(f"[bold red]The claim is broken.[/] {escape(audit.played.problem)}")
 
 
 def _enumerated(audit: ClaimAudit) -> Table:
@@ -57,6 +71,11 @@ def _enumerated(audit: ClaimAudit) -> Table:
     values = audit.to_dict()
     table.add_row("unit", values["unit"])
     table.add_row("reports and pairs listed", f"{found.num_reports:,} and {found.num_pairs:,}")
+    if found.drawn is not None:
+        table.add_row("reports drawn", f"{found.drawn.draws:,} for each of {found.drawn.inputs:,} inputs")
+        if found.drawn.holds:
+            off = f"by less than {100 * found.drawn.resolution:.1f} percentage points"
+            table.add_row("program against statement", f"differ {off} (alarm {found.drawn.alarm:g})")
     table.add_row("worst inputs", " against ".join(_short(str(value)) for value in values["worst_pair"]))
     table.add_row("worst report", _short(values["worst_report"]))
     return table

@@ -22,10 +22,11 @@ def print_table(table: Table) -> None:
     grid = Grid(title=f"{table.title} ({table.metric}, {seeds})", title_justify="left", box=box.SIMPLE_HEAD)
     grid.add_column("dataset", no_wrap=True)
     grid.add_column("condition")
-    for column in ("true eps", table.printed, "ours", *(each.short for each in shown.values()), *references):
+    printed = [table.printed] if any(cell.paper is not None for cell in table.cells) else []
+    for column in ("true eps", *printed, "ours", *(each.short for each in shown.values()), *references):
         grid.add_column(column, justify="right", no_wrap=True)
     for cell in table.cells:
-        grid.add_row(cell.dataset, cell.condition, *_figures(table, cell, list(shown), references))
+        grid.add_row(cell.dataset, cell.condition, *_figures(table, cell, bool(printed), list(shown), references))
     print_whole(console, grid, keys=2)
     if shown:
         console.print("; ".join(f"{each.short}: {each.title}" for each in shown.values()) + ".")
@@ -40,14 +41,14 @@ def print_table(table: Table) -> None:
         console.print(f"[bold]{NO_MEASUREMENT}[/]")
 
 
-def _figures(table: Table, cell: TableCell, shown: list[str], references: list[str]) -> list[str]:
-    paper = "" if cell.paper is None else f"{cell.paper:.1f}"
+def _figures(table: Table, cell: TableCell, printed: bool, shown: list[str], references: list[str]) -> list[str]:
+    paper = ["" if cell.paper is None else f"{cell.paper:.1f}"] if printed else []
     others = [f"{cell.references[name]:.1f}" if name in cell.references else "" for name in references]
     if cell.measured is None:
-        return ["", paper, "not measured", *[""] * len(shown), *others]
+        return ["", *paper, "not measured", *[""] * len(shown), *others]
     judged = cell.difference is not None and not table.quick
     colour = "" if not judged else "[green]" if (cell.difference or 0.0) >= -1e-9 else "[red]"
     spread = "" if cell.measured.std is None else f" +- {table.shown(cell.measured.std)}"
     epsilon = "none" if cell.guarantee is None else f"{cell.guarantee.epsilon:.4g}"
     controls = [table.shown(cell.controls[key].mean) if key in cell.controls else "" for key in shown]
-    return [epsilon, paper, f"{colour}{table.shown(cell.measured.mean)}{spread}", *controls, *others]
+    return [epsilon, *paper, f"{colour}{table.shown(cell.measured.mean)}{spread}", *controls, *others]

@@ -18,7 +18,7 @@ def expire(
 ) -> None:
     """Delete the reports whose retention has ended and keep their number; a running collector does so by itself."""
     from privet.collection.operator.folder import StudyFolder
-    from privet.collection.retention import deletion_time
+    from privet.collection.study.retention import deletion_time
 
     store = StudyFolder.open(folder).store()
     try:

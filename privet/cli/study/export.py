@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from privet.cli.app import BadOption
-from privet.cli.options import Cluster
+from privet.cli.options import ClusterName, InsecureCluster, chosen_cluster
 from privet.cli.study.group import Folder, study
+
+if TYPE_CHECKING:
+    from privet.graph.distributed.cluster import Cluster
 
 
 @study.command()
@@ -28,7 +31,8 @@ def export(
         int | None,
         typer.Option(min=1, help="Number of files, by ranges of nodes (default: one file).", show_default=False),
     ] = None,
-    cluster: Cluster = None,
+    cluster: ClusterName = None,
+    insecure_cluster: InsecureCluster = False,
 ) -> None:
     """Write the newest round's reports to a Parquet file, or the public record of all rounds to a SQLite file.
 
@@ -38,11 +42,11 @@ def export(
     if partitions is not None or (out / "store.json").is_file():
         if public:
             raise BadOption("The public record is one file: leave --partitions, and name a file with --out.")
-        _partitioned(folder, out, partitions, cluster)
+        _partitioned(folder, out, partitions, chosen_cluster(cluster, insecure_cluster))
         return
     if cluster is not None:
         raise BadOption("One file is written by one process: give --partitions with --cluster.")
-    from privet.collection.operator.erasures import count_erasures
+    from privet.collection.operator.erasures import erased_people
     from privet.collection.operator.export import write_answers
     from privet.collection.operator.folder import open_reports
     from privet.data.files import check_writable
@@ -54,13 +58,13 @@ def export(
         count = write_record(folder, out)
         typer.echo(f"Wrote the public record with {count:,} reports to {out}; 'privet study verify {out}' checks it.")
         return
-    erasures = count_erasures(folder)
+    erasures = len(erased_people(folder))
     known, answers = open_reports(folder)
     write_answers(out, known, answers, erasures)
     typer.echo(f"Wrote {len(answers.users):,} reports of {known.nodes:,} nodes to {out} ({erasures:,} erased before).")
 
 
-def _partitioned(path: Path, out: Path, partitions: int | None, cluster: str | None) -> None:
+def _partitioned(path: Path, out: Path, partitions: int | None, cluster: Cluster | None) -> None:
     from privet.cli.render.progress import phase_progress
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.operator.partitioned_export import export_partitions, export_to_store

@@ -21,7 +21,11 @@ def forget(
         when = "are" if node in done.new else "were"
         typer.echo(f"The reports of node {node} {when} erased; no report of it is taken again.")
     if not done.clean:
-        typer.echo("Somebody is reading the store: run the command again, or let the collector clean its files.")
+        typer.echo(
+            "The database's files still hold them, because somebody reads the store or another user owns its tables: "
+            "run the command again, or let the collector clean the files."
+        )
     if done.models:
         typer.echo(f"Trained before, so train again: {', '.join(done.models)}.")
     typer.echo("Exports and backups that you made before still hold them: delete or renew those.")
+    typer.echo("What others reported about them, such as a place in their lists, is not erased.")

@@ -15,7 +15,7 @@ from privet.cli.study.group import study
 from privet.errors import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
-    from privet.collection.directory import Directory
+    from privet.collection.study.directory import Directory
     from privet.data import Schema
     from privet.release.asks import Ask
 
@@ -112,7 +112,7 @@ def new(
     directory: Annotated[
         Path | None,
         typer.Option(
-            help="CSV file of all participants (node, name) to bind: one-sided lists count once (default: none).",
+            help="CSV file of all participants (node, name) to bind; people then pick names (default: none).",
             show_default=False,
         ),
     ] = None,
@@ -130,8 +130,9 @@ def new(
     from privet.cli.study.plan import Sources, first_round, planned_system, refuse_without_system
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.operator.keys import VARIABLES
-    from privet.collection.retention import retention_in_words
-    from privet.collection.study import DEFAULT_LIMIT, Study
+    from privet.collection.study.chain import Chain
+    from privet.collection.study.manifest import DEFAULT_LIMIT, Study
+    from privet.collection.study.retention import retention_in_words
     from privet.data import Schema
     from privet.privacy.rounding import at_most
 
@@ -159,7 +160,6 @@ def new(
         refuse_without_system(graph=graph, labels=labels, panel=panel, ask_class=ask_class, settings=settings)
         asked = _release(declared, mechanism, epsilon_features, sample, delta, epsilon_labels, epsilon_edges, one_sided)
         made = Study.read({**document, "release": asked})
-        cheapest = made.cost()
     else:
         budgets = {"epsilon_features": epsilon_features, "epsilon_labels": epsilon_labels}
         budgets |= {"epsilon_edges": epsilon_edges}
@@ -167,24 +167,24 @@ def new(
         sources = Sources(graph=graph, labels=labels, panel=panel, ask_class=ask_class)
         first = first_round(document, declared, rule, sources)
         made, public, asks = first.study, first.public, first.asks
-        cheapest = rule.release(made).cost(bound=False)
-    if cheapest > DEFAULT_LIMIT and not high_cost:
+    announced = Chain((made,)).announced or made.release
+    price = announced.price.epsilon
+    if price > DEFAULT_LIMIT and not high_cost:
         raise InvalidParameter(
             "budgets",
-            "the study",
             f"at most {DEFAULT_LIMIT:g} together, the default limit of participants (or use --high-cost)",
-            at_most(cheapest),
+            at_most(price),
         )
     names = [] if listed is None else [listed.lines]
     written = StudyFolder.create(folder, made, public=[*public, *names], asks=asks)
     out = Console(highlight=False, soft_wrap=True)
     out.print(f"[bold]{escape(made.title)}[/], study {made.id}")
     out.print(made.guarantee().in_words())
-    out.print(f"It costs a participant {at_most(made.cost())} of their lifetime epsilon.")
+    out.print(f"It costs a participant {at_most(made.price.epsilon)} of their lifetime epsilon.")
     out.print(retention_in_words(made).replace("your report", "reports"))
     if system is not None:
-        out.print(f"All rounds together cost at most {at_most(cheapest)}. The next one: privet study next {folder}")
-    if cheapest > DEFAULT_LIMIT:
+        out.print(f"All rounds together cost at most {at_most(price)}. The next one: privet study next {folder}")
+    if price > DEFAULT_LIMIT:
         out.print(f"That is more than their default limit of {DEFAULT_LIMIT:g}: most devices will refuse it.")
     out.print(f"\nWritten to {escape(str(folder))}: study.json (public), tokens.csv and keys.json (secret).")
     out.print(f"Serve it:             privet study serve {escape(str(folder))}")
@@ -208,7 +208,7 @@ def _release(
     """Return the questions of a study as the manifest writes them."""
     if (epsilon_edges is not None) != schema.private_edges:
         expected = "given where the schema says that edges are private, and only there"
-        raise InvalidParameter("epsilon-edges", "the study", expected, f"private_edges = {schema.private_edges}")
+        raise InvalidParameter("epsilon-edges", expected, f"private_edges = {schema.private_edges}")
     features = {"ask": "features", "mechanism": mechanism, "epsilon": epsilon_features}
     features |= {name: value for name, value in (("sample", sample), ("delta", delta)) if value is not None}
     asked = [features]
@@ -222,7 +222,7 @@ def _release(
 
 def _retention(delete_after: int | None, keep_reports: bool) -> int | None:
     """Return the days for which reports are kept; None for ever."""
-    from privet.collection.retention import DEFAULT_DAYS
+    from privet.collection.study.retention import DEFAULT_DAYS
 
     if keep_reports and delete_after is not None:
         raise BadOption("--keep-reports promises no deletion, and --delete-after one; use one of them.")
@@ -231,7 +231,7 @@ def _retention(delete_after: int | None, keep_reports: bool) -> int | None:
 
 def _directory(path: Path, nodes: int) -> Directory:
     """Read a directory that has one name for each node."""
-    from privet.collection.directory import Directory
+    from privet.collection.study.directory import Directory
 
     listed = Directory.read(path)
     if len(listed) != nodes:
@@ -251,7 +251,7 @@ def _later(start: datetime, days: float) -> datetime:
     try:
         return start + timedelta(days=days)
     except OverflowError:
-        raise InvalidParameter("days", "the study", "such that it closes before the year 10000", days) from None
+        raise InvalidParameter("days", "such that it closes before the year 10000", days) from None
 
 
 def _moment(text: str) -> datetime:
@@ -260,5 +260,5 @@ def _moment(text: str) -> datetime:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        raise InvalidParameter("opens", "the study", "a time with its zone, such as 2026-03-01T12:00:00Z", text)
+        raise InvalidParameter("opens", "a time with its zone, such as 2026-03-01T12:00:00Z", text)
     return moment

@@ -31,7 +31,6 @@ def next_(
     out = Console(highlight=False, soft_wrap=True)
     asked = ", ".join(question.name for question in made.release.questions)
     out.print(f"Round {made.round} of [bold]{escape(made.title)}[/] is open: study {made.id}")
-    out.print(
-        f"It asks {form.count:,} of {made.nodes:,} people: {asked}. It costs each at most {at_most(made.cost())}."
-    )
+    price = at_most(made.price.epsilon)
+    out.print(f"It asks {form.count:,} of {made.nodes:,} people: {asked}. It costs each at most {price}.")
     out.print(f"Its links:  privet study links {escape(str(folder))} --url https://HOST --out round-{made.round}.csv")

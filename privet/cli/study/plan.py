@@ -43,7 +43,7 @@ def refuse_without_system(**given: Any) -> None:
     name = next((name for name, value in given.items() if value is not None), None)
     if name is not None:
         option = "--set" if name == "settings" else f"--{name.replace('_', '-')}"
-        raise InvalidParameter(option, "privet study new", "given with --system, for a study in rounds", "alone")
+        raise InvalidParameter(option, "given with --system, for a study in rounds", "alone")
 
 
 def planned_system(name: str, budgets: dict[str, float | None], other: list[str], *, panel: bool) -> Inquiry:
@@ -54,11 +54,11 @@ def planned_system(name: str, budgets: dict[str, float | None], other: list[str]
 
     kind = SYSTEMS.find(name)
     if not issubclass(kind, Inquiry):
-        raise InvalidParameter("--system", "privet study new", "one that asks in rounds, such as inquiry", name)
+        raise InvalidParameter("--system", "one that asks in rounds, such as inquiry", name)
     settings = parse_settings(other)
     unknown = sorted(settings.keys() - {each.name for each in fields(kind)})
     if unknown:
-        raise InvalidParameter("--set", "privet study new", f"a setting of {name}", unknown[0])
+        raise InvalidParameter("--set", f"a setting of {name}", unknown[0])
     chosen: dict[str, Any] = {"seed": _SEED, **budgets, **settings}
     if panel:
         chosen["panel"] = 0.5  # the manifest says who they are
@@ -98,7 +98,7 @@ def _chosen(given: str | None, order: NDArray[np.int64], nodes: int) -> NDArray[
     except ValueError:
         return _listed(Path(given), nodes)
     if not 0 < share < 1:
-        raise InvalidParameter("share", "privet study new", "above 0 and below 1", given)
+        raise InvalidParameter("share", "above 0 and below 1", given)
     return np.sort(order[: max(1, round(share * nodes))])
 
 

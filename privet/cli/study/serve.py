@@ -43,9 +43,9 @@ def serve(
 ) -> None:
     """Take reports until Ctrl-C. The log names events and counts, never a person, report or address."""
     from privet.collection.operator.folder import StudyFolder
-    from privet.collection.server.app import Limits
-    from privet.collection.server.events import Events
-    from privet.collection.server.serving import serve as run
+    from privet.collection.server.http.app import Limits
+    from privet.collection.server.http.events import Events
+    from privet.collection.server.http.serving import serve as run
 
     opened = StudyFolder.open(folder)
     _check_port(host, port)
@@ -66,4 +66,4 @@ def _check_port(host: str, port: int) -> None:
             probe.bind((host, port))
     except OSError as error:
         found = f"{host}:{port} ({error.strerror or error})"
-        raise InvalidParameter("--host, --port", "privet study serve", "an address that is free", found) from None
+        raise InvalidParameter("--host, --port", "an address that is free", found) from None

@@ -30,8 +30,8 @@ def status(
 ) -> None:
     """Show each round, how many answered, what was refused, how honest reports look, and what was promised."""
     from privet.collection.operator.folder import StudyFolder
-    from privet.collection.server.overview import overview, stores_of
-    from privet.collection.server.screened import screened
+    from privet.collection.server.store.overview import overview, stores_of
+    from privet.collection.server.store.screened import screened
 
     store = StudyFolder.open(folder).store()
     try:

@@ -64,7 +64,7 @@ class Collector:
         except ValueError:
             parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise InvalidParameter("url", "the collector", "an http:// or https:// address", url)
+            raise InvalidParameter("url", "an http:// or https:// address", url)
         if parts.scheme == "http" and not insecure and not _is_this_machine(parts.hostname or ""):
             raise InvalidParameter(
                 f"{_printable(parts.hostname)} is another machine, and over http:// everybody on the way can read your "
@@ -130,6 +130,23 @@ class Collector:
         if status != 200 or not isinstance(answer.get("open"), bool):
             raise NotDelivered(f"The collector did not say whether the study is open: {_said(status, body)}")
         return None if answer["open"] else _printable(answer.get("reason", "")) or "The study takes no reports now."
+
+    def why_refused(self, study_id: str, token: str) -> str | None:
+        """Ask the collector why it would refuse a report of this person; None if it would take one.
+
+        A device whose ledger was lost would otherwise draw a second report, and whoever has both knows more than the
+        ledger says.
+
+        Args:
+            study_id: The id of the round.
+            token: The owner's enrolment token.
+        """
+        request = Request(f"{self._url}/reports/{study_id}", headers={"Authorization": f"Bearer {token}"})
+        status, body = self._ask(request, "Nothing was made yet.")
+        answer = _document(body)
+        if status == 200 and answer.get("status") == "welcome":
+            return None
+        return _printable(answer.get("error", "")) or f"The collector answered with status {status}."
 
     def send(self, reply: Reply, token: str) -> str:
         """Deliver a report.
@@ -215,7 +232,7 @@ def _trust(ca: str | Path | None) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca)
     except OSError:
-        raise InvalidParameter("ca", "the collector", "a file of certificates", str(ca)) from None
+        raise InvalidParameter("ca", "a file of certificates", str(ca)) from None
 
 
 def _said(status: int, body: bytes) -> str:

@@ -6,10 +6,12 @@ from itertools import groupby
 
 from privet.collection.device.ledger import LIFETIME_DELTA, Ledger
 from privet.collection.device.preparation import Prepared
-from privet.collection.retention import rights_in_words
-from privet.collection.study import Study
+from privet.collection.device.pricing import Charge, charge
+from privet.collection.study.chain import Chain
+from privet.collection.study.manifest import Study
+from privet.collection.study.retention import rights_in_words
 from privet.privacy import Unit
-from privet.privacy.rounding import at_most
+from privet.privacy.rounding import at_most, odds_factor
 
 __all__ = ["describe"]
 
@@ -26,9 +28,9 @@ def describe(study: Study, ledger: Ledger | None = None, prepared: Prepared | No
     """
     if prepared is not None and prepared.shows:
         return _open_description(study)
-    guarantee, cost = study.guarantee(), study.cost()
-    if prepared is not None and ledger is not None:
-        cost, _ = ledger.price(prepared.chain)
+    chain = Chain((study,)) if prepared is None else prepared.chain
+    due = charge(chain, [] if ledger is None else ledger.entries())
+    promise, guarantee = due.together.guarantee(), study.guarantee()
     lines = [
         study.title,
         "",
@@ -45,16 +47,18 @@ def describe(study: Study, ledger: Ledger | None = None, prepared: Prepared | No
         *(f"  {question.sends()}" for question in study.release.questions),
         "",
         "What it costs",
-        f"  {guarantee.in_words()}",
-        f"  Epsilon {at_most(guarantee.epsilon)}, delta {at_most(guarantee.delta)}, for: {guarantee.unit}.",
-        f"  Of your lifetime budget: {at_most(cost)}.",
-        *(_doubled(study) if cost else []),
+        f"  {promise.in_words()}",
+        f"  Epsilon {at_most(promise.epsilon)}, delta {at_most(promise.delta)}, for: {promise.unit}.",
+        *_earlier(due),
+        f"  Of your lifetime budget: {at_most(due.epsilon)}.",
+        *(_both_ends(study) if due.epsilon else []),
+        *_announced(chain),
     ]
     if ledger is not None:
         spent = ledger.spent
-        after = at_most(spent + cost)
+        after = at_most(spent + due.epsilon)
         lines.append(f"  Spent so far: {at_most(spent)} of {ledger.limit:g}; after this study: {after}.")
-        if guarantee.delta:
+        if promise.delta:
             lines.append(f"  Delta spent so far: {at_most(ledger.spent_delta)} of {LIFETIME_DELTA:g}.")
     lines += ["", "What becomes of your report", *(f"  {text}" for text in rights_in_words(study))]
     lines += ["", "What is not protected", *(f"  - {text}" for text in guarantee.unprotected)]
@@ -87,11 +91,31 @@ def _open_description(study: Study) -> str:
     )
 
 
-def _doubled(study: Study) -> list[str]:
-    """Say why a one-sided list counts twice, where it does."""
-    if study.cost() == study.release.cost():
+def _earlier(due: Charge) -> list[str]:
+    """Say that answers to earlier rounds are part of the figures, where they are."""
+    if due.epsilon == due.together.price.epsilon:
         return []
-    return ["  Your neighbours count twice: this device cannot exclude that they are asked to report you, too."]
+    return ["  That counts your answers to earlier rounds of this study, too."]
+
+
+def _both_ends(study: Study) -> list[str]:
+    """Say why a relationship counts twice, where one is asked about."""
+    if not study.release.asks_about(Unit.NEIGHBOUR_BIT):
+        return []
+    return ["  A relationship counts twice: this device cannot exclude that the other person reports it, too."]
+
+
+def _announced(chain: Chain) -> list[str]:
+    """Say what the rounds to come would add."""
+    if chain.planned == ():
+        return []
+    if chain.announced is None:
+        return ["  Later rounds may ask for more. Each asks you again and says what it costs."]
+    price = chain.announced.price.epsilon
+    return [
+        f"  All rounds that the study announces would cost an epsilon of {at_most(price)} together (odds times "
+        f"{odds_factor(price)}). Each asks you again."
+    ]
 
 
 def _questions(study: Study) -> list[str]:

@@ -15,10 +15,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from privet.collection.chain import Chain
 from privet.collection.device.entries import Entry, NoRefund, OtherNode, OverLimit, Refund, Withdrawal
-from privet.collection.device.pricing import price
-from privet.collection.study import DEFAULT_LIMIT, Study
+from privet.collection.device.pricing import Charge, charge
+from privet.collection.study.chain import Chain
+from privet.collection.study.manifest import DEFAULT_LIMIT, Study
 from privet.errors import InvalidData, InvalidParameter
 from privet.privacy.guarantee import sum_up
 
@@ -79,7 +79,7 @@ class Ledger:
                 Path(path).chmod(0o600)
             except OSError as error:
                 found = f"{path} ({error.strerror})"
-                raise InvalidParameter("ledger", "this device", "a file that can be written", found) from None
+                raise InvalidParameter("ledger", "a file that can be written", found) from None
         with self._told():
             self._database = sqlite3.connect(path, timeout=30, isolation_level=None)
             # EXTRA also writes the directory to disk: a commit that a power cut could undo would be made twice.
@@ -95,7 +95,7 @@ class Ledger:
     @limit.setter
     def limit(self, value: float) -> None:
         if not 0 <= value < 1e300:
-            raise InvalidParameter("limit", "the ledger", "a finite number of at least 0", value)
+            raise InvalidParameter("limit", "a finite number of at least 0", value)
         self._rows("INSERT OR REPLACE INTO owner VALUES (1, ?)", float(value))
 
     @property
@@ -163,8 +163,8 @@ class Ledger:
         """Tell whether the report that was made for a study is the owner's answers as they are."""
         return self._rows("SELECT shows FROM reports WHERE study = ?", study_id) == [(1,)]
 
-    def price(self, chain: Chain, *, shows: bool = False) -> tuple[float, float]:
-        """Return the epsilon and the delta that answering the newest round of a study costs this owner.
+    def charge(self, chain: Chain, *, shows: bool = False) -> Charge:
+        """Return what answering the newest round of a study costs this owner.
 
         It is the price of all answers to the study's rounds together, less what was charged for earlier ones.
 
@@ -172,7 +172,7 @@ class Ledger:
             chain: The rounds of the study.
             shows: True if the owner shows answers as they are, which no budget counts.
         """
-        return price(chain, self.entries(), shows=shows)
+        return charge(chain, self.entries(), shows=shows)
 
     def reserve(self, chain: Chain, node: int, make: Callable[[], bytes], *, shows: bool = False) -> bytes:
         """Return the newest round's report: the stored one, or a new one that is stored together with its cost.
@@ -189,13 +189,13 @@ class Ledger:
             known = self.report(study, node)
             if known is not None:
                 return known
-            cost, delta = self.price(chain, shows=shows)
+            due = self.charge(chain, shows=shows)
             others = (entry.node for entry in self.entries() if entry.chain == study.chain and entry.node != node)
             if (other := next(others, None)) is not None:
                 raise OtherNode(other, node)
-            self._check(cost, delta)
+            self._check(due.epsilon, due.delta)
             body = make()
-            row = (study.id, study.chain, node, study.title, shows, cost, delta, body, int(time.time()))
+            row = (study.id, study.chain, node, study.title, shows, due.epsilon, due.delta, body, int(time.time()))
             self._rows("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)", *row)
             return body
 

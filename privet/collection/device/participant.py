@@ -20,9 +20,9 @@ import numpy as np
 from privet.collection.device.ledger import Ledger, Withdrawal
 from privet.collection.device.preparation import Prepared, prepare
 from privet.collection.device.refusal import Refusal
-from privet.collection.directory import Directory
-from privet.collection.showing import OpenForm
-from privet.collection.study import Study
+from privet.collection.study.directory import Directory
+from privet.collection.study.manifest import Study
+from privet.collection.study.open_answers import OpenForm
 from privet.data import Categories, Interval, Schema
 from privet.errors import InvalidData, InvalidReports, OutOfRangeWarning
 from privet.mechanisms import Bits, SystemBits
@@ -279,8 +279,8 @@ def _difference(study: Study, shown: Study) -> str:
             found = _domain(asked[column]) if column < len(asked) else "nothing"
             name = shown.question(column)
             return f"The range of {name} is {found}, and you were shown {_domain(seen[column])}."
-    if study.cost() != shown.cost():
-        return f"The study costs an epsilon of {study.cost():g}, and you were shown {shown.cost():g}."
+    if study.price.epsilon != shown.price.epsilon:
+        return f"The study costs an epsilon of {study.price.epsilon:g}, and you were shown {shown.price.epsilon:g}."
     return f"The study is {study.id}, and you were shown {shown.id}."
 
 

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.collection.chain import BrokenChain, Chain
 from privet.collection.device.refusal import NotAsked, Refusal
-from privet.collection.study import Study
+from privet.collection.study.chain import BrokenChain, Chain
+from privet.collection.study.manifest import Study
 from privet.errors import InvalidData, InvalidParameter
 from privet.release import LocalRelease, Question
 from privet.release.asks._base import OwnRow

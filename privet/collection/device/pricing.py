@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from privet.collection.chain import Chain
 from privet.collection.device.entries import Entry
 from privet.collection.device.refusal import Refusal
-from privet.release import Ask
+from privet.collection.study.chain import Chain
+from privet.release import Ask, LocalRelease
 
-__all__ = ["price"]
+__all__ = ["Charge", "charge"]
 
 
-def price(chain: Chain, entries: Sequence[Entry], *, shows: bool = False) -> tuple[float, float]:
-    """Return the epsilon and the delta that answering the newest round of a study costs.
+@dataclass(frozen=True)
+class Charge:
+    """The charge for a round.
 
-    It is the price of all answers to the study's rounds together, less what was charged for earlier ones.
+    Attributes:
+        together: All its owner's answers to the study's rounds, this one among them.
+        epsilon: What is left of their price after what was charged before.
+        delta: The same of delta.
+    """
+
+    together: LocalRelease
+    epsilon: float
+    delta: float
+
+
+def charge(chain: Chain, entries: Sequence[Entry], *, shows: bool = False) -> Charge:
+    """Return the charge for answering the newest round of a study.
 
     Args:
         chain: The rounds of the study.
@@ -26,11 +40,12 @@ def price(chain: Chain, entries: Sequence[Entry], *, shows: bool = False) -> tup
     """
     before = _before(chain, entries)
     if shows:
-        return 0.0, 0.0
+        return Charge(chain.joint([]), 0.0, 0.0)
     answered = [entry.study for entry in before if not entry.shows]
     _refuse_alternatives(chain, answered)
-    epsilon, delta = chain.cost([*answered, chain.newest.id])
-    return _rest(epsilon, [entry.cost for entry in before]), _rest(delta, [entry.delta for entry in before])
+    together = chain.joint([*answered, chain.newest.id])
+    epsilon = _rest(together.price.epsilon, [entry.cost for entry in before])
+    return Charge(together, epsilon, _rest(together.price.delta, [entry.delta for entry in before]))
 
 
 def _before(chain: Chain, entries: Sequence[Entry]) -> list[Entry]:

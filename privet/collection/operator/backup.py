@@ -22,9 +22,9 @@ from typing import Any, TypeAlias
 import sqlalchemy as sa
 
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.server.store import StoreFailure, engine_for
-from privet.collection.server.tables import METADATA, STUDIES
-from privet.collection.study import Study
+from privet.collection.server.store.store import StoreFailure, engine_for
+from privet.collection.server.store.tables import METADATA, STUDIES
+from privet.collection.study.manifest import Study
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, PrivetError
 

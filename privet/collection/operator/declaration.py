@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from privet.collection.study import Study
-from privet.collection.training import split_labelled
+from privet.collection.operator.training import split_labelled
+from privet.collection.study.manifest import Study
 from privet.data import Graph, Schema
 from privet.errors import InvalidData
 from privet.release import LocalRelease

@@ -5,22 +5,23 @@ The text is ``dpia.md`` beside this module. Whatever is marked OPEN there is for
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from string import Template
 
-from privet.collection.chain import Chain
-from privet.collection.retention import deletion_time
-from privet.collection.study import DEFAULT_LIMIT, Study
-from privet.privacy import Guarantee
-from privet.privacy.prose import UNIT_WORDS, plain
-from privet.privacy.rounding import at_most, odds_factor
+from privet.build import build_digest
+from privet.collection.operator.risks import budget_table, friends_table, largest_epsilon, posterior, risk_table, table
+from privet.collection.study.chain import Chain
+from privet.collection.study.manifest import DEFAULT_LIMIT, Study
+from privet.collection.study.retention import deletion_time
+from privet.privacy import Guarantee, Unit
+from privet.privacy.prose import plain
+from privet.privacy.rounding import at_most
+from privet.release import LocalRelease, Question
+from privet.release.price import Price
 
 __all__ = ["impact_assessment"]
-
-_SUSPICIONS = (0.01, 0.1, 0.5)
 
 
 def impact_assessment(chain: Chain) -> str:
@@ -29,7 +30,8 @@ def impact_assessment(chain: Chain) -> str:
     Args:
         chain: The rounds of the study so far.
     """
-    study, promise = chain.newest, _promise(chain)
+    study, release = chain.newest, chain.announced or chain.release
+    promise, price = _promise(chain, release), release.price
     panel = any(each.panel is not None for each in chain.rounds)
     text = Template((files("privet.collection.operator") / "dpia.md").read_text("utf-8"))
     template_open = text.template.count("**OPEN")
@@ -48,53 +50,59 @@ def impact_assessment(chain: Chain) -> str:
         eligible=plain(study.eligible),
         purpose=plain(study.purpose),
         except_panel=", except from a panel that agreed to show them" if panel else "",
-        data=_data(chain.rounds),
+        data=_data(chain),
         panel=_PANEL if panel else "Nobody is asked to show answers as they are.",
         sees_panel="; the answers of the panel as they are" if panel else "",
         sees_directory=" and the list of all participants by name" if study.directory else "",
         kept_directory=", the person's name in the list of participants" if study.directory else "",
         known=_known(chain),
-        risks=_risks(chain),
+        scope=_scope(chain),
+        risks=risk_table(price, panel=panel),
         delta=_delta(promise),
-        doubled=_doubled(chain),
-        strength=_strength(chain),
+        both_ends=_both_ends(release),
+        strength=_strength(price.epsilon),
+        people=_people(release, study),
+        friends=friends_table(_own(price)),
+        own=at_most(_own(price)),
+        budgets=budget_table(),
+        example=f"{largest_epsilon(0.01, 0.1):.2f}",
+        price=at_most(price.epsilon),
+        after=posterior(0.01, price.epsilon),
         unprotected="\n".join(f"- {plain(each)}" for each in promise.unprotected),
         limit=f"{DEFAULT_LIMIT:g}",
         directory_measure=_directory(study),
         retention=retention,
         rounds_words=_rounds_words(chain),
         rounds_table=_rounds(chain.rounds),
-        residual=_residual(chain, panel),
+        residual=_residual(price, panel),
     )
 
 
 def _software() -> str:
     import privet
 
-    return f"privet {privet.__version__}"
+    return f"privet {privet.__version__} (build {build_digest()})"
 
 
-def _promise(chain: Chain) -> Guarantee:
+def _promise(chain: Chain, release: LocalRelease) -> Guarantee:
     """Return the promise about the answers to all rounds together, with everything that any round leaves open."""
-    whole = chain.release.guarantee(bound=False)
+    whole = release.guarantee()
     left = (text for each in chain.rounds for text in each.guarantee().unprotected)
     return replace(whole, unprotected=tuple(dict.fromkeys((*whole.unprotected, *left))))
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+def _data(chain: Chain) -> str:
+    rows = [[str(each.round), _SHOWN, "features and class of the panel"] for each in chain.rounds if each.panel]
+    rows += [_asked(str(each.round), question) for each in chain.rounds for question in each.release.questions]
+    rows += [_asked("to come", question) for question in chain.planned or ()]
+    return table(["round", "what leaves the device", "what it is about"], rows)
 
 
-def _data(rounds: Sequence[Study]) -> str:
-    rows = [
-        [str(each.round), plain(question.sends()), str(question.guarantee(bound=False).unit)]
-        for each in rounds
-        for question in each.release.questions
-    ]
-    return _table(["round", "what leaves the device", "what it is about"], rows)
+def _asked(when: str, question: Question) -> list[str]:
+    return [when, plain(question.sends()), str(question.guarantee().unit)]
 
 
+_SHOWN = "the panel: features and class as they are; nothing is randomised"
 _PANEL = (
     "**Panel.** Some people are asked to show their features and their class as they are. Nothing of theirs is "
     "randomised, nothing protects it, and what is computed from it is published. Their devices say so before they "
@@ -103,50 +111,58 @@ _PANEL = (
 
 
 def _known(chain: Chain) -> str:
-    listed = [text for text in chain.release.guarantee(bound=False).unprotected if "operator knows" in text]
+    listed = [text for text in chain.release.guarantee().unprotected if "operator knows" in text]
     return "It is: " + "; ".join(map(plain, listed)) + "." if listed else "The manifest names nothing of this kind."
 
 
-def _risks(chain: Chain) -> str:
-    """List each unit's epsilon over all rounds, and what becomes of suspicions about it."""
-    release = chain.release
-    rows = []
-    for unit in dict.fromkeys(question.ask.unit for question in release.questions):
-        some = replace(release, questions=tuple(each for each in release.questions if each.ask.unit == unit))
-        promise = some.guarantee(bound=False)
-        rows.append(_risk(f"{unit}: {UNIT_WORDS[str(unit)]}", promise.epsilon, promise.delta))
-        if promise.relationship_epsilon is not None:
-            rows.append(_risk("one relationship, which both ends may report", promise.relationship_epsilon, 0.0))
-    if len(rows) > 1:
-        epsilon, delta = chain.cost(each.id for each in chain.rounds)
-        rows.append(_risk("all of them together, as devices charge it", epsilon, delta))
-    head = [
-        "about",
-        "epsilon",
-        "delta",
-        "odds change by at most",
-        *(f"{100 * each:g} % becomes at most" for each in _SUSPICIONS),
+def _scope(chain: Chain) -> str:
+    if len(chain.rounds) == 1 and chain.newest.plan is None:
+        return "The figures are for the study's one round."
+    if chain.planned is None:
+        return "The figures are for the rounds that exist. What later ones add cannot be told from the plan."
+    left = ", ".join(question.name for question in chain.planned)
+    return "The figures are for all rounds together" + (f", also those to come ({left})." if left else ".")
+
+
+def _own(price: Price) -> float:
+    """Return the largest epsilon of what people say about themselves."""
+    return max((part.epsilon for part in price.parts if part.unit != Unit.RELATIONSHIP), default=0.0)
+
+
+def _people(release: LocalRelease, study: Study) -> str:
+    """List other people than the one who answers, what is learned of them, and what limits it."""
+    rows = [
+        [
+            "people who do not take part, or withdrew",
+            "the model classifies them as well, from what people near them answer",
+            "nothing here: differential privacy limits what a person's own answers reveal",
+        ],
+        [
+            "couples, households, friends",
+            "what each says about themselves is also about those who are like them (table below)",
+            "each answer by its own epsilon; two people's answers together by twice that",
+        ],
     ]
-    return _table(head, rows) if rows else "No question is asked of anybody but the panel."
-
-
-def _risk(what: str, epsilon: float, delta: float) -> list[str]:
-    figures = [at_most(epsilon), at_most(delta) if delta else "0", odds_factor(epsilon)]
-    return [what, *figures, *(posterior(each, epsilon) for each in _SUSPICIONS)]
-
-
-def posterior(prior: float, epsilon: float) -> str:
-    """Write the largest probability that a suspicion can get from a report, in percent and rounded up.
-
-    Args:
-        prior: The probability before, above 0 and below 1.
-        epsilon: The privacy loss.
-
-    >>> posterior(0.01, 1.0), posterior(0.01, 4.0), posterior(0.5, 10.0)
-    ('2.68 %', '35.6 %', '99.996 %')
-    """
-    value = 100 / (1 + (1 - prior) / prior * math.exp(-epsilon))
-    return f"{min(float(at_most(value, 3 if value < 99 else 5)), 100.0):g} %"
+    if release.asks_about(Unit.NEIGHBOUR_BIT):
+        each = at_most(next(part.epsilon for part in release.price.parts if part.unit == Unit.RELATIONSHIP))
+        rows.insert(
+            0,
+            [
+                "people named in others' lists",
+                "who their contacts are, also if they do not take part; lists that name them stay when they withdraw",
+                f"an epsilon of {each} for one relationship, k times that for k; their own ledger does not count it",
+            ],
+        )
+    if not study.declared.private_edges:
+        rows.append(
+            [
+                "everybody in the public graph",
+                "who stands behind a number: a pattern of edges is often unique, and whoever knows some edges of a "
+                "person finds their place, and with it their reports and predictions",
+                "nothing here: treat numbers as names, and ask whether the edges should be public",
+            ]
+        )
+    return table(["who", "what can be learned of them", "what limits it"], rows)
 
 
 def _delta(promise: Guarantee) -> str:
@@ -158,18 +174,16 @@ def _delta(promise: Guarantee) -> str:
     )
 
 
-def _doubled(chain: Chain) -> str:
-    release = chain.release
-    if release.cost(bound=False) == release.cost():
+def _both_ends(release: LocalRelease) -> str:
+    if not release.asks_about(Unit.NEIGHBOUR_BIT):
         return ""
     return (
-        "\nA relationship counts twice here although the study asks one end of it only: a device cannot check what the "
-        "device at the other end is asked.\n"
+        "\nA relationship is counted at both its ends, also if the study asks one of them only: a device cannot check "
+        "what the device at the other end is asked.\n"
     )
 
 
-def _strength(chain: Chain) -> str:
-    epsilon, _ = chain.cost(each.id for each in chain.rounds)
+def _strength(epsilon: float) -> str:
     if epsilon <= DEFAULT_LIMIT:
         return ""
     return (
@@ -206,8 +220,9 @@ def _rounds_words(chain: Chain) -> str:
         "The study is asked in rounds. Each names the earlier ones by their ids and binds by hash all public data that "
         "a device uses. No question is asked twice; purpose, operator, schema and retention cannot change; a device "
         "adds up what its owner's answers to all rounds cost together. Later rounds are computed from earlier answers; "
-        "what they publish, such as a table of randomised classes, stays published. The figures of section 5 are for "
-        "the rounds that exist: **this assessment must be made again before each further round.**"
+        "what they publish, such as a table of randomised classes, stays published. A person's own earlier answers, "
+        "such as counts of friends, can decide whether they are asked again. **This assessment must be made again "
+        "before each further round.**"
     )
 
 
@@ -222,16 +237,15 @@ def _rounds(rounds: Sequence[Study]) -> str:
                 *(asked, who + (", and a panel that shows its answers" if each.panel else "")),
             ]
         )
-    return _table(["round", "id", "open", "asks", "whom"], rows)
+    return table(["round", "id", "open", "asks", "whom"], rows)
 
 
-def _residual(chain: Chain, panel: bool) -> str:
-    epsilon, delta = chain.cost(each.id for each in chain.rounds)
+def _residual(price: Price, panel: bool) -> str:
     told = (
         "With all measures in place, an observer of everything that a person's device sends can make a suspicion of "
-        f"1 % one of {posterior(0.01, epsilon)} at most, and one of 50 % one of {posterior(0.5, epsilon)}"
-        f"{', apart from what delta allows' if delta else ''}. Several relationships of one person at once can be told "
-        "better than one. What section 5 lists as not limited remains, as do a page that a dishonest server serves, a "
-        "device that somebody else reads, and a link that was passed on."
+        f"1 % one of {posterior(0.01, price.epsilon)} at most, and one of 50 % one of {posterior(0.5, price.epsilon)}"
+        f"{', apart from what delta allows' if price.delta else ''}. Several relationships of one person at once can "
+        "be told better than one. What section 5 lists as not limited remains, as do a page that a dishonest server "
+        "serves, a device that somebody else reads, and a link that was passed on."
     )
     return told + (" The panel's answers are not protected at all." if panel else "")

@@ -1,4 +1,4 @@
-"""Erasures as the operator of a study sees them: forget a person, and count who was forgotten before a training."""
+"""Erasures as the operator of a study sees them: forget a person, and tell who was forgotten before a training."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from privet.collection.operator.folder import StudyFolder
 
-__all__ = ["Forgotten", "count_erasures", "forget"]
+__all__ = ["Forgotten", "erased_people", "forget"]
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ def forget(path: Path, *nodes: int) -> Forgotten:
         store.dispose()
 
 
-def count_erasures(path: Path) -> int:
-    """Count the people who were erased so far.
+def erased_people(path: Path) -> tuple[int, ...]:
+    """Return the numbers of the people who were erased so far; those below 0 stand for people who are not named.
 
-    Count before the answers are read: an erasure in between then counts as one after the training.
+    Ask before the answers are read: an erasure in between then counts as one after the training.
 
     Args:
         path: The study's directory.
     """
     store = StudyFolder.open(path).store()
     try:
-        return len(store.erasures())
+        return tuple(each.node for each in store.erasures())
     finally:
         store.dispose()

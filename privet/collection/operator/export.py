@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.collection.study import Study
+from privet.collection.study.manifest import Study
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidReports, PrivetError
 from privet.release import Answers

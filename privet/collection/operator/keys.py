@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from privet.collection.tokens import new_key
+from privet.collection.study.tokens import new_key
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, PrivetError
 

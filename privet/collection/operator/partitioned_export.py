@@ -27,9 +27,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from privet.collection.operator.export import answer_tables, read_answers, read_study, write_tables
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.server.erasure import Erasure
-from privet.collection.server.store import Store
-from privet.collection.study import Study
+from privet.collection.server.store.erasure import Erasure
+from privet.collection.server.store.store import Store
+from privet.collection.study.manifest import Study
 from privet.data.store import GraphStore, write_table
 from privet.data.store.files import StoredFile, flush_directory, flush_file, keep_private, reading, seal, write_text
 from privet.data.store.manifest import folder_of
@@ -213,7 +213,7 @@ def export_partitions(
     try:
         study = store.study
         if not 1 <= partitions <= study.nodes:
-            raise InvalidParameter("partitions", "an export", f"from 1 to {study.nodes}", partitions)
+            raise InvalidParameter("partitions", f"from 1 to {study.nodes}", partitions)
         starts = tuple(study.nodes * part // partitions for part in range(partitions + 1))
         work = target.with_name(f"{target.name}.partial")
         if work.exists() and (store.expired() is not None or not _same(work, study, starts)):
@@ -222,10 +222,13 @@ def export_partitions(
         write_text(
             work / "inputs.json", ExportManifest(study=study.id, starts=starts, erasures=0, parts=()).model_dump_json()
         )
-        every = _tasks(folder, store, starts, work)
+        expired, every = store.expired(), _tasks(folder, store, starts, work)
         while missing := [task for task in every if task.finished() is None]:
             run_tasks(_export, missing, client, progress, "exporting reports")
             every = _tasks(folder, store, starts, work)  # people may have been erased meanwhile
+        if store.expired() != expired:  # some parts may have what others lack
+            shutil.rmtree(work)
+            raise InvalidData("The retention of reports ended while they were exported. Nothing is kept of them.")
         parts = tuple(part for part in (task.finished() for task in every) if part is not None)
         erasures = sum(len(task.erased) for task in every)
         manifest = ExportManifest(study=study.id, starts=starts, erasures=erasures, parts=parts)

@@ -17,10 +17,10 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.server.erasure import Erasure
-from privet.collection.server.store import Store
-from privet.collection.server.tables import STUDIES
-from privet.collection.study import Study
+from privet.collection.server.store.erasure import Erasure
+from privet.collection.server.store.store import Store
+from privet.collection.server.store.tables import STUDIES
+from privet.collection.study.manifest import Study
 from privet.data.files import atomic_file
 from privet.errors import InvalidData
 

@@ -25,7 +25,7 @@ from privet.collection.device.ledger import Ledger
 from privet.collection.device.participant import Participant, PrivateAnswers
 from privet.collection.device.preparation import prepare
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.study import Study
+from privet.collection.study.manifest import Study
 from privet.data import Graph
 from privet.errors import InvalidData, PrivetError
 
@@ -51,9 +51,9 @@ _SERVER = (
     "import sys\n"
     "from pathlib import Path\n"
     "from privet.collection.operator.folder import StudyFolder\n"
-    "from privet.collection.server.app import Limits\n"
-    "from privet.collection.server.events import Events\n"
-    "from privet.collection.server.serving import serve\n"
+    "from privet.collection.server.http.app import Limits\n"
+    "from privet.collection.server.http.events import Events\n"
+    "from privet.collection.server.http.serving import serve\n"
     "path, port, rate, proxied, log = sys.argv[1:]\n"
     "limits = Limits(rate=float(rate), proxied=proxied == 'True')\n"
     "events = Events(sys.stderr if log else None, as_json=log == 'json')\n"
@@ -144,7 +144,7 @@ def take_part(
     collector = Collector(address, attempts=8, ca=ca)
     device = Participant(Ledger(":memory:"))
     study = device.check(collector.manifest(pinned), pinned)
-    device.ledger.limit = study.cost()  # played people agree to any price
+    device.ledger.limit = study.price.epsilon  # played people agree to any price
     prepared = prepare(study, node, Invited(collector, token))
     device.agree(study, shows=prepared.shows)
     outcome = device.deliver(device.answer(study, node, _private(graph, node), prepared=prepared), collector, token)

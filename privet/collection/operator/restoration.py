@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from privet.collection.operator.backup import Backup, DamagedBackup, is_public, open_backup, tables
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.keys import Keys
-from privet.collection.server.store import StoreFailure, engine_for
-from privet.collection.server.tables import METADATA, STUDIES
-from privet.collection.study import Study
+from privet.collection.server.store.store import StoreFailure, engine_for
+from privet.collection.server.store.tables import METADATA, STUDIES
+from privet.collection.study.manifest import Study
 from privet.data.files import atomic_directory
 from privet.errors import InvalidData
 

@@ -15,11 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from privet.collection.models import TrainedModel
-from privet.collection.server.store import Store
-from privet.collection.showing import OpenData
-from privet.collection.study import Plan, Study
-from privet.collection.training import split_labelled, trained_on
+from privet.collection.operator.models import TrainedModel
+from privet.collection.operator.training import split_labelled, trained_on
+from privet.collection.server.store.store import Store
+from privet.collection.study.manifest import Plan, Study
+from privet.collection.study.open_answers import OpenData
 from privet.data import Graph
 from privet.errors import InvalidData, PrivetError
 from privet.release import LocalRelease
@@ -99,7 +99,11 @@ def next_round(store: Store, opens: datetime, closes: datetime) -> Study:
 
 def _opened(store: Store, before: Study, system: Inquiry, opens: datetime, closes: datetime) -> Study:
     """Draw up the round after one, and put it into the store."""
-    release, people = _drawn_up(store, system, before.round + 1)
+    while True:  # tables are published for ever: nobody who withdrew while they were computed may be in them
+        erased = store.erasures()
+        release, people = _drawn_up(store, system, before.round + 1)
+        if store.erasures() == erased:
+            break
     release, salt = release.sealed(), new_salt()
     document = before.model_dump(mode="json", by_alias=True) | {
         "earlier": [*before.earlier, before.id],
@@ -131,20 +135,27 @@ def _drawn_up(store: Store, system: Inquiry, number: int) -> tuple[LocalRelease,
 
 
 def train_rounds(
-    store: Store, *, place: Callable[[Graph], Graph] = lambda graph: graph, progress: bool = False
+    store: Store,
+    *,
+    place: Callable[[Graph], Graph] = lambda graph: graph,
+    predict_erased: bool = False,
+    progress: bool = False,
 ) -> TrainedModel:
     """Train the system of a study's plan on the answers of all rounds so far.
 
     Args:
         store: The store of any round of the study.
         place: Moves the public topology to where it is computed on, such as a cluster.
+        predict_erased: True to predict also the people whose reports were erased.
         progress: Show a progress bar.
     """
-    erasures, chain = len(store.erasures()), store.chain()  # counted first: a later erasure is one after the training
+    erased = [each.node for each in store.erasures()]  # asked first: a later erasure is one after the training
+    chain = store.chain()
     system = system_of(chain.newest, store)
     collected = gather(store, system)
     placed = replace(collected, public=place(collected.public))
-    return trained_on(chain, placed, system, erasures=erasures, progress=progress)
+    left_out = [] if predict_erased else [node for node in erased if node >= 0]  # a public record names nobody
+    return trained_on(chain, placed, system, erasures=len(erased), left_out=left_out, progress=progress)
 
 
 @dataclass(frozen=True)

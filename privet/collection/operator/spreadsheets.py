@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from privet.collection.operator.export import answer_tables
-from privet.collection.showing import OpenData
-from privet.collection.study import Study
+from privet.collection.study.manifest import Study
+from privet.collection.study.open_answers import OpenData
 from privet.data.files import atomic_file
 from privet.release import Answers
 

@@ -184,12 +184,12 @@ def _checked(
     ]
     for name, value, fine, expected in requirements:
         if not fine:
-            raise InvalidParameter(name, "build_store", expected, value)
+            raise InvalidParameter(name, expected, value)
     if parts is None:
         return None
     dealt = np.asarray(parts)
     if dealt.shape != (nodes,) or not np.issubdtype(dealt.dtype, np.integer):
-        raise InvalidParameter("parts", "build_store", f"{nodes} integers", f"{dealt.dtype} of shape {dealt.shape}")
+        raise InvalidParameter("parts", f"{nodes} integers", f"{dealt.dtype} of shape {dealt.shape}")
     if dealt.min() < 0 or dealt.max() >= partitions:
-        raise InvalidParameter("parts", "build_store", f"numbers from 0 to {partitions - 1}", "others")
+        raise InvalidParameter("parts", f"numbers from 0 to {partitions - 1}", "others")
     return dealt

@@ -50,7 +50,7 @@ def cut_into_pieces(path: Path, size: int) -> list[Piece]:
         size: The bytes of a piece of CSV.
     """
     if path.suffix not in (".csv", ".parquet"):
-        raise InvalidParameter("edges", "build_store", ".csv or .parquet files", path.name)
+        raise InvalidParameter("edges", ".csv or .parquet files", path.name)
     with reading(path):
         if path.suffix == ".parquet":
             file = _parquet(path)

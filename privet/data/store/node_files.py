@@ -34,7 +34,7 @@ def read_node_batches(path: Path, columns: list[str] | None = None) -> Iterator[
     from pyarrow import csv, parquet
 
     if path.suffix not in (".csv", ".parquet"):
-        raise InvalidParameter("nodes", "build_store", "a number, or a .csv or .parquet file", path.name)
+        raise InvalidParameter("nodes", "a number, or a .csv or .parquet file", path.name)
     with reading(path):
         try:
             if path.suffix == ".parquet":

@@ -64,7 +64,7 @@ class GraphStore:
         """
         if not 0 <= number < self.num_partitions:
             expected = f"a number from 0 to {self.num_partitions - 1}"
-            raise InvalidParameter("number", "GraphStore.partition", expected, number)
+            raise InvalidParameter("number", expected, number)
         return StoredPartition(self, number)
 
     def rows_of(self, ids: ArrayLike) -> NDArray[np.int64]:

@@ -176,7 +176,7 @@ def write_blocks(store: GraphStore, name: str, blocks: Iterable[Any]) -> StoredT
             files.append(_write_sorted(store, folder, partition, block, name))
             rows.append(block.num_rows)
         if len(rows) != store.num_partitions:
-            raise InvalidParameter("blocks", "write_blocks", f"{store.num_partitions} tables", len(rows))
+            raise InvalidParameter("blocks", f"{store.num_partitions} tables", len(rows))
         _seal_table(folder, rows, files)
     return open_table(store, name)
 
@@ -185,7 +185,7 @@ def write_blocks(store: GraphStore, name: str, blocks: Iterable[Any]) -> StoredT
 def _new_table(store: GraphStore, name: str, private: bool = False) -> Iterator[Path]:
     """Give a directory that becomes the table, and takes an older one's place, only if nothing failed."""
     if not name.isidentifier():
-        raise InvalidParameter("name", "write_table", "letters, digits and underscores", name)
+        raise InvalidParameter("name", "letters, digits and underscores", name)
     target = store.path / "tables" / name
     folder = target.with_name(f".{name}.partial")
     old = target.with_name(f".{name}.old")

@@ -58,7 +58,7 @@ class ClusterAdjacency:
         array = np.asarray(x)
         if array.ndim not in (1, 2) or len(array) != self.shape[1]:
             expected = f"a vector or matrix of {self.shape[1]} rows"
-            raise InvalidParameter("x", "ClusterAdjacency @ x", expected, f"shape {array.shape}")
+            raise InvalidParameter("x", expected, f"shape {array.shape}")
         kind = array.dtype if array.dtype == np.float64 else np.dtype(np.float32)
         columns = self._operator.graph.columns(array.astype(kind, copy=False))
         product = self._operator @ columns
@@ -82,7 +82,7 @@ class ClusterAdjacency:
             axis: 1.
         """
         if axis != 1:
-            raise InvalidParameter("axis", "ClusterAdjacency.sum", "1", axis)
+            raise InvalidParameter("axis", "1", axis)
         return self._degrees
 
     def diagonal(self) -> NDArray[np.float32]:

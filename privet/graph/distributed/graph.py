@@ -113,7 +113,7 @@ class ClusterGraph:
         values = values[:, None] if values.ndim == 1 else values
         if values.ndim != 2 or len(values) != self.store.num_nodes:
             expected = f"one row for each of {self.store.num_nodes} nodes"
-            raise InvalidParameter("array", "ClusterGraph.columns", expected, f"shape {values.shape}")
+            raise InvalidParameter("array", expected, f"shape {values.shape}")
         return values
 
     def new_columns(self, width: int, dtype: DTypeLike) -> Columns:
@@ -124,7 +124,7 @@ class ClusterGraph:
             dtype: Their type.
         """
         if width < 1:
-            raise InvalidParameter("width", "ClusterGraph", "an integer of at least 1", width)
+            raise InvalidParameter("width", "an integer of at least 1", width)
         folder = self.scratch / f"columns-{next(self._numbers):06d}"
         folder.mkdir()
         return Columns(self, folder, width, dtype)

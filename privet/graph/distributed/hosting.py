@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,8 +12,9 @@ from privet.data import Graph, write_edges
 from privet.data.store import GraphStore, build_store
 from privet.errors import InvalidData
 from privet.graph.distributed.adjacency import ClusterAdjacency
-from privet.graph.distributed.cluster import connect
+from privet.graph.distributed.cluster import Cluster, connect
 from privet.graph.distributed.graph import ClusterGraph
+from privet.graph.distributed.temporary import owned_directory
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -28,21 +28,21 @@ _PARTITIONS = 2  # for each worker, so that one that is ahead has something to d
 
 
 @contextmanager
-def hosting(cluster: str | None) -> Iterator[Place]:
+def hosting(cluster: str | Cluster | None) -> Iterator[Place]:
     """Give a function that moves a graph's topology to a cluster; what it made is removed in the end.
 
     The edges are written to a new store in the directory for temporary files (``TMPDIR``), which workers on other
     machines must reach under the same path. Features, labels and the split stay in this process.
 
     Args:
-        cluster: ``local[:workers[:memory]]`` or the address of a scheduler; None leaves graphs as they are.
+        cluster: As for :func:`~privet.graph.distributed.connect`; None leaves graphs as they are.
     """
     if cluster is None:
         yield lambda graph: graph
         return
     with ExitStack() as opened:
         client = opened.enter_context(connect(cluster))
-        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="privet-store-")))
+        folder = opened.enter_context(owned_directory())
         numbers = iter(range(1 << 30))
 
         def place(graph: Graph) -> Graph:
@@ -59,7 +59,7 @@ def hosting(cluster: str | None) -> Iterator[Place]:
 
 
 @contextmanager
-def stored_graph(path: str | os.PathLike[str], cluster: str | None) -> Iterator[Graph]:
+def stored_graph(path: str | os.PathLike[str], cluster: str | Cluster | None) -> Iterator[Graph]:
     """Give the topology of a store as a graph; no process ever loads it whole.
 
     Args:
@@ -69,7 +69,7 @@ def stored_graph(path: str | os.PathLike[str], cluster: str | None) -> Iterator[
     store = GraphStore.open(path)
     with ExitStack() as opened:
         client = None if cluster is None else opened.enter_context(connect(cluster))
-        hosted = opened.enter_context(ClusterGraph(store, client))
+        hosted = opened.enter_context(ClusterGraph(store, client, opened.enter_context(owned_directory())))
         yield Graph.from_operator(ClusterAdjacency(hosted), directed=store.manifest.directed)
 
 

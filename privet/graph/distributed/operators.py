@@ -73,9 +73,9 @@ class ClusterOperator:
         """
         for given in (x, added):
             if given is not None and (given.graph is not self.graph or given.dtype.kind != "f"):
-                raise InvalidParameter("x", "ClusterOperator @ x", "floating-point columns of the same graph", given)
+                raise InvalidParameter("x", "floating-point columns of the same graph", given)
         if added is not None and (added.width, added.dtype) != (x.width, x.dtype):
-            raise InvalidParameter("added", "ClusterOperator.hop", repr(x), added)
+            raise InvalidParameter("added", repr(x), added)
         result, reports = self.graph.hop(self.normalisation, x, added, factor, coefficient)
         self.reports.append(reports)
         return result
@@ -127,7 +127,7 @@ def pagerank_operator(graph: ClusterGraph, r: float) -> ClusterOperator:
         r: The convolution coefficient, from 0 to 1.
     """
     if not 0.0 <= r <= 1.0:
-        raise InvalidParameter("r", "pagerank_operator", "a number in [0, 1]", r)
+        raise InvalidParameter("r", "a number in [0, 1]", r)
     return ClusterOperator(graph, Normalisation(r - 1.0, -r, "stored"))
 
 

@@ -27,7 +27,7 @@ def kprop(x: Columns, operator: ClusterOperator, hops: int) -> Columns:
         hops: The number of propagations, K.
     """
     if isinstance(hops, bool) or not isinstance(hops, int) or hops < 0:
-        raise InvalidParameter("hops", "kprop", "an integer of at least 0", hops)
+        raise InvalidParameter("hops", "an integer of at least 0", hops)
     for _ in range(hops):
         x = operator @ x
     return x
@@ -62,7 +62,7 @@ def polynomial(x: Columns, operator: ClusterOperator, coefficients: Sequence[flo
         coefficients: The polynomial's coefficients, from the constant on.
     """
     if not coefficients or not all(math.isfinite(coefficient) for coefficient in coefficients):
-        raise InvalidParameter("coefficients", "polynomial", "at least one finite number", coefficients)
+        raise InvalidParameter("coefficients", "at least one finite number", coefficients)
     *lower, highest = coefficients
     if not lower:
         return x.graph.map(partial(_scaled, highest), x, width=x.width, dtype=x.dtype)

@@ -41,7 +41,8 @@ class Mechanism(ABC):
         words: A clause that tells a person how it randomises.
         implied: The names of those fields that public facts about the population decide (see
             :class:`~privet.data.population.Population`), such as "dimension"; the other fields are declared.
-        personal: True if a report depends on whose it is; ``perturb`` then takes ``users``.
+        personal: True if a report depends on whose it is; ``perturb`` then takes ``users``, and ``exact_distribution``
+            takes ``user``.
     """
 
     name: ClassVar[str]
@@ -109,6 +110,19 @@ class Mechanism(ABC):
     @abstractmethod
     def adjacent_pairs(self) -> Iterator[tuple[Any, Any]]:
         """Yield ordered pairs of adjacent values among which the likelihood ratio is largest. For small domains."""
+
+    def inputs(self) -> Iterator[Any]:
+        """Yield inputs for which an audit draws reports: all where they are few, else extremes and others between.
+
+        The default yields those of :meth:`adjacent_pairs`, each once. A mechanism that treats inputs alike lists few
+        pairs, but whether its program treats them alike is what an audit finds out, so it should name more inputs here.
+        Of a personal mechanism each is a pair of a value and a person.
+        """
+        seen = set()
+        for value in itertools.chain.from_iterable(self.adjacent_pairs()):
+            if (key := np.asarray(value).tobytes()) not in seen:
+                seen.add(key)
+                yield value
 
     @abstractmethod
     def report_key(self, reports: Any, row: int) -> Hashable:
@@ -216,10 +230,10 @@ def product_distribution(factors: list[Mapping[Hashable, Enclosure]]) -> Distrib
     return result
 
 
-def check_count(value: object, name: str, owner: str, least: int, most: int | None = None) -> int:
+def check_count(value: object, name: str, least: int, most: int | None = None) -> int:
     """Return an integer parameter that lies within its bounds, or raise one clear sentence."""
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if is_integer and least <= int(value) and (most is None or int(value) <= most):  # type: ignore[call-overload]
         return int(value)  # type: ignore[call-overload, no-any-return]
     expected = f"an integer of at least {least}" if most is None else f"an integer from {least} to {most}"
-    raise InvalidParameter(name, owner, expected, value)
+    raise InvalidParameter(name, expected, value)

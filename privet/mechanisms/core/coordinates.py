@@ -28,6 +28,8 @@ from privet.privacy.guarantee import check_epsilon
 
 __all__ = ["CoordinateMechanism"]
 
+_BETWEEN = 8  # inputs of an audit that are no corners
+
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinateMechanism(Mechanism):
@@ -52,20 +54,19 @@ class CoordinateMechanism(Mechanism):
     sample: int | None = None
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon, owner))
-        object.__setattr__(self, "dimension", check_count(self.dimension, "dimension", owner, 1, (1 << 31) - 1))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "dimension", check_count(self.dimension, "dimension", 1, (1 << 31) - 1))
         for name in ("low", "high"):
-            object.__setattr__(self, name, _as_range(getattr(self, name), name, owner, self.dimension))
+            object.__setattr__(self, name, _as_range(getattr(self, name), name, self.dimension))
         with np.errstate(over="ignore"):
             span = self._high - self._low
         narrow = ~(np.isfinite(span) & (span > 0))
         if narrow.any():
             column = int(np.argmax(narrow))
             found = f"low {self._low[column]:g} and high {self._high[column]:g} in column {column}"
-            raise InvalidParameter("low, high", owner, "finite with low < high", found)
+            raise InvalidParameter("low, high", "finite with low < high", found)
         if self.sample is not None:
-            object.__setattr__(self, "sample", check_count(self.sample, "sample", owner, 1, self.dimension))
+            object.__setattr__(self, "sample", check_count(self.sample, "sample", 1, self.dimension))
         self._prepare()
 
     @property
@@ -282,6 +283,15 @@ class CoordinateMechanism(Mechanism):
         corners = itertools.product(*ends) if self.dimension <= 4 else zip(*ends, strict=True)
         return itertools.permutations([*corners, tuple(self._middle.tolist())], 2)
 
+    def inputs(self) -> Iterator[Any]:
+        """The corners and the middle, and vectors whose entries are ends, the middle or anything between."""
+        yield from super().inputs()
+        generator = np.random.default_rng(0)
+        for _ in range(_BETWEEN):
+            between = generator.uniform(self._low, self._high)
+            kinds = np.stack([self._low, self._middle, self._high, between, between])
+            yield tuple(kinds[generator.integers(len(kinds), size=self.dimension), np.arange(self.dimension)].tolist())
+
     def report_key(self, reports: Reports, row: int) -> Hashable:
         """The coordinates and their symbols."""
         return tuple(reports.coordinates[row].tolist()), tuple(reports.symbols[row].tolist())
@@ -296,14 +306,14 @@ class CoordinateMechanism(Mechanism):
         return np.min_scalar_type(-self.largest_symbol - 1)
 
 
-def _as_range(value: object, name: str, owner: str, dimension: int) -> float | tuple[float, ...]:
+def _as_range(value: object, name: str, dimension: int) -> float | tuple[float, ...]:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidParameter(name, owner, "a number or one number a feature", value) from None
+        raise InvalidParameter(name, "a number or one number a feature", value) from None
     if array.ndim == 0:
         return float(array)
     if array.shape != (dimension,):
         shape = " x ".join(map(str, array.shape))
-        raise InvalidParameter(name, owner, f"a number or {dimension} numbers", f"{shape} numbers")
+        raise InvalidParameter(name, f"a number or {dimension} numbers", f"{shape} numbers")
     return tuple(array.tolist())

@@ -74,7 +74,7 @@ def influence_of(mechanism: Mechanism, reports: Any) -> float:
     columns = mechanism.estimate(reports).shape[1]
     if columns > _MOST_COLUMNS:
         expected = f"one that states its own, since its estimate has more than {_MOST_COLUMNS} columns"
-        raise InvalidParameter("influence", mechanism.name, expected, f"{columns} columns")
+        raise InvalidParameter("influence", expected, f"{columns} columns")
     one = sp.eye_array(columns, format="csr")
     both = sp.csr_array(sp.vstack([one, -one]))
     many = reports.take(np.zeros(2 * columns, dtype=np.int64))
@@ -114,7 +114,7 @@ def _alphabets(mechanism: Mechanism, reports: Reports) -> Any:
     shape = mechanism.shape
     if not isinstance(shape, SymbolShape) or shape.width < shape.dimension or shape.dtype.itemsize > _WIDEST:
         expected = "stated by itself, since its reports leave coordinates out or have many symbols"
-        raise InvalidParameter("strongest", mechanism.name, expected, "nothing")
+        raise InvalidParameter("strongest", expected, "nothing")
     bounds = np.iinfo(shape.dtype)
     every = np.arange(bounds.min, bounds.max + 1)
     for column in range(shape.width if len(reports) else 0):

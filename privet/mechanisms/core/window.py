@@ -55,11 +55,11 @@ class SlidingWindow(CoordinateMechanism):
     @cached_property
     def odds(self) -> Odds:
         """The weights of a cell inside and outside the window."""
-        return odds(self.share, type(self).__name__, highs=self.window, lows=self.steps)
+        return odds(self.share, highs=self.window, lows=self.steps)
 
     def _prepare(self) -> None:
-        object.__setattr__(self, "steps", check_count(self.steps, "steps", type(self).__name__, 1, 1 << 14))
-        odds(self.share, type(self).__name__)  # refuses an extreme budget before the window is computed from it
+        object.__setattr__(self, "steps", check_count(self.steps, "steps", 1, 1 << 14))
+        odds(self.share)  # refuses an extreme budget before the window is computed from it
         _ = self.odds
 
     @property

@@ -50,7 +50,7 @@ class Coins:
         """
         wrong = [chance for chance in chances if not 0 <= chance <= 1]
         if wrong:
-            raise InvalidParameter("chances", "Coins.of", "numbers from 0 to 1", float(wrong[0]))
+            raise InvalidParameter("chances", "numbers from 0 to 1", float(wrong[0]))
         return cls.of_integers([chance.numerator * _WHOLE // chance.denominator for chance in chances])
 
     @classmethod

@@ -53,7 +53,7 @@ class RoundedGaussian:
 
     def __init__(self, scale: float) -> None:
         if not LEAST_SCALE <= scale <= _LARGEST_SCALE:
-            raise InvalidParameter("scale", "RoundedGaussian", "a number from 2^30 to 2^56", scale)
+            raise InvalidParameter("scale", "a number from 2^30 to 2^56", scale)
         self.scale = float(scale)
         self.width_bits = math.frexp(scale)[1] - 6  # a cell has between 1/64 and 1/32 of the scale
 

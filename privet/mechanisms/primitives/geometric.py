@@ -49,7 +49,7 @@ class GeometricWeights:
 
 
 @lru_cache(maxsize=64)
-def geometric_weights(epsilon: Fraction, cap: int, owner: str) -> GeometricWeights:
+def geometric_weights(epsilon: Fraction, cap: int) -> GeometricWeights:
     """Return the tightest weights for which numbers that differ by one have likelihood ratios of at most e^epsilon.
 
     From the farthest distance inwards each inner weight is floor(e^epsilon w) of the one before, w. The tail of an end
@@ -60,11 +60,10 @@ def geometric_weights(epsilon: Fraction, cap: int, owner: str) -> GeometricWeigh
     Args:
         epsilon: The bound on the log likelihood ratio, from 2^-20 to 29.
         cap: The largest number, from 1 to 1023.
-        owner: The class that an error is about.
     """
     if not _LEAST_EPSILON <= epsilon <= _MOST_EPSILON:
         expected = f"from {_LEAST_EPSILON:.2g} to {_MOST_EPSILON:g} (finite precision)"
-        raise InvalidParameter("epsilon", owner, expected, float(epsilon))
+        raise InvalidParameter("epsilon", expected, float(epsilon))
     factor = exp_enclosure(epsilon)[0]  # rounded down: what keeps to it keeps to exp(epsilon)
     above, below = factor.numerator, factor.denominator
 

@@ -50,16 +50,16 @@ class GridSum:
             noise: "gaussian" (default), or "sml", which is in double precision and for reproduction only.
         """
         if not 0 <= sigma < math.inf:
-            raise InvalidParameter("sigma", "GridSum.with_noise", "a finite number of at least 0", sigma)
+            raise InvalidParameter("sigma", "a finite number of at least 0", sigma)
         if sigma == 0:
             return self.exact()
         if noise == "sml":
             return self.exact() + sml_noise(self.values.shape, sigma, bits)
         if sigma < LEAST_SCALE * self.unit:
             expected = f"at least {LEAST_SCALE * self.unit:.2g}: so little noise on this grid protects nobody"
-            raise InvalidParameter("sigma", "GridSum.with_noise", expected, sigma)
+            raise InvalidParameter("sigma", expected, sigma)
         if self.values.size > MOST_DRAWS:
-            raise InvalidParameter("values", "GridSum", "at most 2^32, which are accounted for", self.values.size)
+            raise InvalidParameter("values", "at most 2^32, which are accounted for", self.values.size)
         noisy = RoundedGaussian(sigma / self.unit).draw(self.values.size, bits).reshape(self.values.shape)
         noisy += self.values
         return GridSum(noisy, self.unit).exact()

@@ -40,7 +40,7 @@ class Odds:
     total: int
 
 
-def odds(epsilon: Fraction, owner: str, *, highs: int = 1, lows: int = 1) -> Odds:
+def odds(epsilon: Fraction, *, highs: int = 1, lows: int = 1) -> Odds:
     """The tightest weights below 2^53 for ``highs`` likely and ``lows`` unlikely symbols.
 
     high = floor(low * exp(epsilon)) and highs * high + lows * low = total <= 2^53.
@@ -49,7 +49,7 @@ def odds(epsilon: Fraction, owner: str, *, highs: int = 1, lows: int = 1) -> Odd
     most = math.log((WORD_RESOLUTION / _SMALLEST_WEIGHT - lows) / highs)
     if not least <= epsilon <= most:
         expected = f"such that the share of one symbol lies between {least:.2g} and {most:.3g} (finite precision)"
-        raise InvalidParameter("epsilon", owner, expected, f"a share of {float(epsilon):.6g}")
+        raise InvalidParameter("epsilon", expected, f"a share of {float(epsilon):.6g}")
     lower, upper = exp_enclosure(epsilon)
     low = int(WORD_RESOLUTION / (highs * upper + lows))
     high = int(low * lower)

@@ -13,15 +13,14 @@ BACKBONES: Registry[Backbone] = Registry("backbone", "Backbone", (__name__,), "p
 """Every backbone by the name that systems and the command line use."""
 
 
-def check_backbone(name: str, owner: str) -> type[Backbone]:
+def check_backbone(name: str) -> type[Backbone]:
     """Return the backbone of a name; an unknown name is an error that lists the known ones.
 
     Args:
         name: The backbone's name, such as ``"gcn"``.
-        owner: Whose parameter ``backbone`` the name is, for the error: a system or a network.
     """
     if name not in BACKBONES:
-        raise InvalidParameter("backbone", owner, f"one of {', '.join(sorted(BACKBONES))}", name)
+        raise InvalidParameter("backbone", f"one of {', '.join(sorted(BACKBONES))}", name)
     return BACKBONES[name]
 
 
@@ -32,4 +31,4 @@ def backbone_operator(graph: GraphLike, backbone: str) -> Propagation:
         graph: A graph or a square sparse adjacency matrix.
         backbone: The backbone's name.
     """
-    return check_backbone(backbone, "backbone_operator").operator(graph)
+    return check_backbone(backbone).operator(graph)

@@ -1,14 +1,8 @@
-"""Sub-graphs in chunks of fixed shape, so that kernels do the same to an example whoever else is in the batch.
+"""Sub-graphs of equal shape, side by side.
 
-A chunk has a number of lanes, and a lane has slots for one sub-graph: its centre, its neighbours, and empty slots. To a
-module it is one graph, the disjoint union of all lanes and of two more nodes without features, the *spare* and the
-*sink*:
-
-    a neighbour that the centre hears has an edge to the centre of its lane
-    for any other slot, empty or not, there is an edge from the spare to the sink
-
-So every chunk of one shape has the same number of nodes and of edges, while a centre hears exactly its real neighbours:
-an edge to the sink is in no degree, no mean and no softmax but those of the sink, which is in no loss and hears nobody.
+A chunk has a number of lanes, and each lane is a sub-graph of its own: the centre, its neighbours and, behind them,
+empty slots. The neighbours that a centre hears stand first, each with an edge to the centre; there are no other edges.
+So all lanes of a chunk have the same edges, and differ in features alone.
 """
 
 from __future__ import annotations
@@ -30,20 +24,18 @@ __all__ = ["Chunk", "Features", "chunks_of", "padded_size", "random_chunk"]
 
 Features: TypeAlias = sp.csr_array | NDArray[np.float32]
 
-_OUTSIDE = 2  # nodes: the spare and the sink
-
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Sub-graphs of similar size as one graph of fixed shape.
+    """Sub-graphs of one shape.
 
     Attributes:
-        x: The features of all slots, lane by lane, and zeros for the spare and the sink.
+        x: The features of all slots, [lanes, slots, columns]; zeros in empty ones.
         roles: The role of each slot, [lanes, slots]; the first slot of an empty lane is a centre, too.
         targets: The label of each lane's centre; 0 for an empty lane.
         keys: The seed of each lane's dropout.
         is_example: Tells which lanes hold a sub-graph.
-        edges: The number of edges of a lane, those of its first slots after the centre.
+        edges: The number of neighbours that each centre hears, those of the first slots after it.
     """
 
     x: Tensor
@@ -64,85 +56,28 @@ class Chunk:
         return self.roles.shape[1]
 
     @cached_property
-    def centres(self) -> Tensor:
-        """The row of each lane's centre."""
-        return torch.arange(self.lanes) * self.slots
-
-    @cached_property
-    def filled(self) -> Tensor:
-        """Tells which slots of each lane hold a node; the first one of an empty lane does too."""
-        return self.roles != Role.EMPTY
-
-    @cached_property
-    def heard(self) -> Tensor:
-        """Tells which edges of each lane lead to its centre."""
-        return self.roles[:, 1 : 1 + self.edges] == Role.HEARD
-
-    @cached_property
     def edge_index(self) -> Tensor:
-        """The edges, lane by lane."""
-        spare, sink = len(self.x) - _OUTSIDE, len(self.x) - 1
-        slots = self.centres[:, None] + torch.arange(1, 1 + self.edges)
-        source = torch.where(self.heard, slots, spare)
-        return torch.stack([source.flatten(), torch.where(self.heard, self.centres[:, None], sink).flatten()])
-
-    def rows(self, outputs: Tensor) -> Tensor:
-        """Return a module's outputs as [lanes, slots, ...], without the spare and the sink."""
-        return outputs[: self.lanes * self.slots].reshape(self.lanes, self.slots, *outputs.shape[1:])
+        """The edges of each lane."""
+        return torch.stack([torch.arange(1, 1 + self.edges), torch.zeros(self.edges, dtype=torch.int64)])
 
     def to(self, dtype: torch.dtype) -> Chunk:
         """Return the chunk with features of another type."""
         return self if self.x.dtype == dtype else replace(self, x=self.x.to(dtype))
 
-    def alone(self, lane: int) -> Chunk:
-        """Return the sub-graph of one lane as a chunk without empty slots."""
-        count, start, here = int(self.filled[lane].sum()), lane * self.slots, slice(lane, lane + 1)
-        x = torch.cat([self.x[start : start + count], self.x[-_OUTSIDE:]])
-        edges = int(self.heard[lane].sum())
-        return Chunk(x, self.roles[here, :count], self.targets[here], self.keys[here], self.is_example[here], edges)
+    def with_features(self, x: Tensor) -> Chunk:
+        """Return the chunk with other features."""
+        return replace(self, x=x)
 
     def lanes_of(self, lanes: Tensor) -> Chunk:
-        """Return the chunk of the same shape in which each lane holds what a given lane holds here."""
-        rows = (lanes[:, None] * self.slots + torch.arange(self.slots)).flatten()
-        x = torch.cat([self.x[rows], self.x[-_OUTSIDE:]])
-        return Chunk(x, self.roles[lanes], self.targets[lanes], self.keys[lanes], self.is_example[lanes], self.edges)
+        """Return the chunk of some lanes, given by their numbers or by a mask."""
+        held = self.x, self.roles, self.targets, self.keys, self.is_example
+        x, roles, targets, keys, is_example = (each[lanes] for each in held)
+        return Chunk(x, roles, targets, keys, is_example, self.edges)
 
-    def kinds_of_rows(self) -> dict[int, tuple[Tensor, Tensor]]:
-        """Return, for each number of rows that a tensor about this graph may have, the lane and the place of each row.
-
-        The rows may stand for nodes, for edges, or for edges and then a self-loop of each node, as PyG adds them. The
-        lane of the spare and of the sink is -1.
-        """
-        node = torch.arange(self.lanes * self.slots)
-        outside = torch.full((_OUTSIDE,), -1), torch.arange(_OUTSIDE)
-        nodes = torch.cat([node // self.slots, outside[0]]), torch.cat([node % self.slots, outside[1]])
-        edge = node[(node % self.slots > 0) & (node % self.slots <= self.edges)]
-        edges = edge // self.slots, edge % self.slots
-        both = torch.cat([edges[0], nodes[0]]), torch.cat([edges[1], -1 - nodes[1]])
-        return {len(both[0]): both, len(edges[0]): edges, len(nodes[0]): nodes}
-
-    def kinds_of_one_lane(self) -> dict[int, tuple[Tensor, Tensor]]:
-        """Return the same for a full lane that is a graph of its own, without a spare and a sink."""
-        nodes = torch.arange(self.slots)
-        edges = nodes[1 : 1 + self.edges]
-        both = torch.cat([edges, -1 - nodes])
-        return {len(each): (torch.zeros_like(each), each) for each in (both, edges, nodes)}
-
-    def by_lane(self, rows: Tensor) -> Tensor:
-        """Return rows of one of these kinds as [lanes, rows of a lane, ...]: without the sink, and 0 in empty slots."""
-        edges, nodes = (self.heard, self.edges), (self.filled, self.slots)
-        split = self.lanes * self.edges
-        if len(rows) == split:
-            parts = [(rows, edges)]
-        elif len(rows) > len(self.x):
-            parts = [(rows[:split], edges), (rows[split:], nodes)]
-        else:
-            parts = [(rows, nodes)]
-        found = []
-        for part, (there, count) in parts:
-            shaped = part[: self.lanes * count].reshape(self.lanes, count, *rows.shape[1:])
-            found.append(torch.where(there.reshape(self.lanes, count, *[1] * (rows.dim() - 1)), shaped, 0.0))
-        return torch.cat(found, dim=1) if len(found) > 1 else found[0]
+    def apart(self) -> Iterator[Chunk]:
+        """Yield each lane as a chunk of its own."""
+        for lane in torch.arange(self.lanes):
+            yield self.lanes_of(lane[None])
 
 
 def padded_size(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -161,10 +96,10 @@ def chunks_of(
     targets: NDArray[np.generic],
     keys: NDArray[np.int64],
     lanes: Callable[[int, int], int],
-    *,
-    exact: bool = False,
 ) -> Iterator[Chunk]:
     """Yield a batch in chunks; the shape that a sub-graph gets depends on its own nodes alone.
+
+    Where all nodes are heard, no slot is empty. Where there are other roles, slots are padded: shapes are fewer then.
 
     Args:
         batch: The sub-graphs.
@@ -172,27 +107,23 @@ def chunks_of(
         targets: The label of each sub-graph's centre.
         keys: The seed of each sub-graph's dropout.
         lanes: Returns the number of lanes of a chunk from the numbers of slots and of edges of a lane.
-        exact: True leaves no slot of a sub-graph empty, and no edge to the sink (default False).
     """
     counts = np.bincount(batch.owner, minlength=len(batch))
     place = 1 + np.arange(len(batch.owner)) - np.repeat(np.cumsum(counts) - counts, counts)
     roles = np.full(len(batch.owner), Role.HEARD, dtype=np.int8) if batch.roles is None else batch.roles
-    sizes = counts + 1 if exact else padded_size(counts + 1)
-    edges = np.bincount(batch.owner[roles == Role.HEARD], minlength=len(batch)) if exact else sizes - 1
-    for slots, width in np.unique(np.stack([sizes, edges], axis=1), axis=0).tolist():
-        chosen = np.flatnonzero((sizes == slots) & (edges == width))
-        table = np.full((len(chosen), slots), -1, dtype=np.int64)
-        table[:, 0] = batch.central[chosen]
-        parts = np.full((len(chosen), slots), Role.EMPTY, dtype=np.int8)
-        number = np.full(len(batch), -1, dtype=np.int64)
-        number[chosen] = np.arange(len(chosen))
-        among = number[batch.owner] >= 0
-        where = number[batch.owner[among]], place[among]
-        table[where], parts[where] = batch.peripheral[among], roles[among]
-        step = lanes(slots, width)
+    sizes = counts + 1 if batch.roles is None else padded_size(counts + 1)
+    edges = np.bincount(batch.owner[roles == Role.HEARD], minlength=len(batch))
+    table = np.full((len(batch), int(sizes.max(initial=1))), -1, dtype=np.int64)
+    parts = np.full(table.shape, Role.EMPTY, dtype=np.int8)
+    table[:, 0], parts[:, 0] = batch.central, Role.CENTRE
+    table[batch.owner, place], parts[batch.owner, place] = batch.peripheral, roles
+    shapes, number = np.unique(np.stack([sizes, edges], axis=1), axis=0, return_inverse=True)
+    for shape, (slots, heard) in enumerate(shapes.tolist()):
+        chosen = np.flatnonzero(number.ravel() == shape)
+        step = lanes(slots, heard)
         for start in range(0, len(chosen), step):
-            here, some = slice(start, start + step), chosen[start : start + step]
-            yield _chunk(table[here], parts[here], features, targets[some], keys[some], step, width)
+            some = chosen[start : start + step]
+            yield _chunk(table[some, :slots], parts[some, :slots], features, targets[some], keys[some], step, heard)
 
 
 def random_chunk(
@@ -202,11 +133,10 @@ def random_chunk(
     targets: Tensor,
     generator: torch.Generator,
     *,
-    full: bool = False,
     last_role: Role = Role.HEARD,
     edges: int | None = None,
 ) -> Chunk:
-    """Return a chunk of sub-graphs of random features, sizes and roles, which is nobody's data.
+    """Return a chunk of sub-graphs of standard normal features and random roles, which is nobody's data.
 
     Args:
         lanes: The number of lanes.
@@ -214,23 +144,16 @@ def random_chunk(
         columns: The number of features.
         targets: One label for each lane.
         generator: The source of the numbers.
-        full: True leaves no slot empty (default False).
-        last_role: Roles are drawn from ``HEARD`` to this one (default ``HEARD``).
-        edges: The number of neighbours that every centre hears, none of them an edge to the sink (default: a random
-            number of as many edges as fit).
+        last_role: Roles of those who are not heard are drawn up to this one (default ``HEARD``).
+        edges: The number of neighbours that every centre hears (default all).
     """
-    sizes = torch.randint(slots if full else 1, slots + 1, (lanes, 1), generator=generator).numpy()
-    filled = np.arange(slots) < sizes
-    table = np.where(filled, np.arange(lanes * slots).reshape(lanes, slots), -1)
-    first = Role.HEARD if edges is None or edges == slots - 1 else Role.ASKED
-    parts = torch.randint(first, last_role + 1, (lanes, slots), generator=generator).numpy().astype(np.int8)
-    if edges is not None:
-        parts[:, : 1 + edges] = Role.HEARD
-    parts[:, 1:].sort(axis=1)
-    features = torch.randn(lanes * slots, columns, generator=generator).numpy()
-    keys = torch.randint(2**62, (lanes,), generator=generator).numpy()
-    roles = np.where(filled, parts, np.int8(Role.EMPTY))
-    return _chunk(table, roles, features, targets.numpy(), keys, lanes, slots - 1 if edges is None else edges)
+    edges = slots - 1 if edges is None else edges
+    first = min(Role.ASKED, last_role)
+    parts = torch.randint(first, last_role + 1, (lanes, slots), generator=generator).to(torch.int8)
+    parts[:, 0], parts[:, 1 : 1 + edges] = Role.CENTRE, Role.HEARD
+    x = torch.randn(lanes, slots, columns, generator=generator)
+    keys = torch.randint(2**62, (lanes,), generator=generator)
+    return Chunk(x, parts, targets, keys, torch.ones(lanes, dtype=torch.bool), edges)
 
 
 def _chunk(
@@ -245,14 +168,14 @@ def _chunk(
     """Write the chunk whose lanes hold the nodes of the rows of a table, in which -1 is an empty slot."""
     missing = lanes - len(table)
     flat = np.pad(table, ((0, missing), (0, 0)), constant_values=-1).ravel()
-    rows = np.zeros((len(flat) + _OUTSIDE, features.shape[1]), dtype=np.float32)
+    rows = np.zeros((len(flat), features.shape[1]), dtype=np.float32)
     there = np.flatnonzero(flat >= 0)
     picked = features[flat[there]]
     rows[there] = picked if isinstance(picked, np.ndarray) else picked.toarray()
     parts = np.pad(roles, ((0, missing), (0, 0)), constant_values=Role.EMPTY)
     parts[:, 0] = Role.CENTRE
     return Chunk(
-        torch.from_numpy(rows),
+        torch.from_numpy(rows).reshape(lanes, table.shape[1], -1),
         torch.from_numpy(parts),
         torch.from_numpy(np.pad(targets, (0, missing))),
         torch.from_numpy(np.pad(keys, (0, missing))),

@@ -1,7 +1,7 @@
 """Dropout in which a sub-graph's coins are a function of its own key, whoever else is in the batch.
 
 Coins from one common stream would move when somebody joins the batch. Here the coin of an entry is a hash of the key of
-the sub-graph, the number of the call, the row's place in its sub-graph and the column.
+the sub-graph, the number of the call and the entry's place.
 """
 
 from __future__ import annotations
@@ -13,12 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from privet.errors import InvalidParameter
-
-__all__ = ["KeyedDropout", "KindsOfRows", "mixed"]
-
-KindsOfRows = dict[int, tuple[Tensor, Tensor]]
-"""The lane and the place in it of each row, by the number of rows that a tensor has."""
+__all__ = ["KeyedDropout", "mixed"]
 
 _STEP, _FIRST, _SECOND = -7046029254386353131, -4658895280553007687, -7723592293110705685  # of SplitMix64
 _COIN = 2**31
@@ -28,13 +23,12 @@ class KeyedDropout(TorchFunctionMode):
     """Replace dropout by a keyed one within a ``with`` block.
 
     Args:
-        kinds: The lane and the place of each row, by the number of rows.
-        keys: The key of each lane.
+        key: The key of the sub-graph, a 64-bit integer; a mapped one under ``vmap``.
     """
 
-    def __init__(self, kinds: KindsOfRows, keys: Tensor) -> None:
+    def __init__(self, key: Tensor) -> None:
         super().__init__()
-        self.kinds, self.keys = kinds, keys
+        self.key = key
         self._calls = 0
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -45,14 +39,10 @@ class KeyedDropout(TorchFunctionMode):
     def _dropped(self, rows: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
         if not training or not p:
             return rows
-        if len(rows) not in self.kinds:
-            raise InvalidParameter("dropout", "the module", "on rows that stand for nodes or for edges", len(rows))
         self._calls += 1
-        lane, place = self.kinds[len(rows)]
         call = torch.tensor(self._calls) * _SECOND  # in a tensor, where products wrap around
-        seeds = mixed(self.keys[lane] + call) + place * _FIRST
-        columns = torch.arange(1, 1 + rows.shape[1:].numel()) * _STEP
-        coins = mixed(seeds[:, None] + columns) & (_COIN - 1)
+        places = torch.arange(1, 1 + rows.numel()) * _STEP
+        coins = mixed(mixed(self.key + call) + places) & (_COIN - 1)
         kept = (coins >= round(p * _COIN)).reshape(rows.shape)
         return rows * kept.to(rows.dtype) / max(1.0 - p, 1e-30)
 

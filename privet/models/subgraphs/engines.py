@@ -1,23 +1,32 @@
-"""Two ways to the gradient of every sub-graph of a chunk."""
+"""Two ways to the gradient of every sub-graph of a chunk, neither of which lets a sub-graph see another one.
+
+:class:`Mapped` writes the module's work for *one* sub-graph, forward and backward, and has ``vmap`` of torch.func map
+it over all of them: each operation of the module, of its hooks and of its backward pass acts on a tensor that is one
+sub-graph's to it, and torch has no operation that reads across a mapped dimension. :class:`OneByOne` calls the module
+for each sub-graph by itself.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import product
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
-from torch.nn import functional
 
+from privet.errors import PrivetError
 from privet.graph.subgraphs import Role
-from privet.models.subgraphs.capture import Capture, OuterUse, Unserved, wide_linear
-from privet.models.subgraphs.chunks import Chunk
+from privet.models.subgraphs.chunks import Chunk, random_chunk
 from privet.models.subgraphs.dropout import KeyedDropout
+from privet.models.subgraphs.isolation import mapping, seeded_by
+from privet.models.subgraphs.products import Product, Products
 from privet.models.subgraphs.rounding import Direct, Outer
 
-__all__ = ["ClosedForm", "Engine", "Head", "Whole", "written_out"]
+__all__ = ["Engine", "Head", "Mapped", "OneByOne", "shaken", "written_out"]
+
+_MOVED = 0.1  # is how far weights that all begin with one value, such as 0, may come
 
 
 class Head(Protocol):
@@ -48,15 +57,13 @@ class Engine:
     """A module whose parameters can be given other values.
 
     Args:
-        module: The module, called with the features and the edges of a graph; one row of its output for each node.
+        module: The module, called with the features and the edges of a sub-graph; one row of its output for each node.
         head: The task.
+        columns: The number of features.
     """
 
-    exact: bool
-    """True if sub-graphs must fill their lanes."""
-
-    def __init__(self, module: nn.Module, head: Head) -> None:
-        self.module, self.head = module, head
+    def __init__(self, module: nn.Module, head: Head, columns: int) -> None:
+        self.module, self.head, self.columns = module, head, columns
         self.named = {name: each for name, each in module.named_parameters() if each.requires_grad}
         sizes = [each.numel() for each in self.named.values()]
         self.starts = [sum(sizes[:number]) for number in range(len(sizes))]
@@ -75,101 +82,216 @@ class Engine:
         """
         raise NotImplementedError
 
+    def centre_rows(self, chunk: Chunk) -> Tensor:
+        """Return the module's row for the centre of each lane."""
+        raise NotImplementedError
 
-class ClosedForm(Engine):
-    """One forward and one backward pass for all lanes; see :mod:`privet.models.subgraphs.capture`."""
-
-    exact = False
-
-    def __init__(self, module: nn.Module, head: Head) -> None:
-        super().__init__(module, head)
-        self.centre_only: frozenset[int] = frozenset()
-        """The products in which only centres' rows have a gradient, by their order."""
-
-    def gradients(self, values: list[Tensor], chunk: Chunk) -> list[Outer | Direct]:
-        """Return outer products for matrices; raises Unserved where a parameter is used in another way."""
-        seen, slopes = self._run(values, chunk)
-        products: dict[int, list[Outer]] = defaultdict(list)
-        for number, (use, slope) in enumerate(zip(seen.outer, slopes, strict=False)):
-            products[use.weight].append(self._outer(use, slope, chunk, number in self.centre_only))
-        found: list[Outer | Direct] = [_joined(each) for each in products.values()]
-        sums: dict[int, Tensor] = {}
-        for (number, _), slope in zip(seen.copies, slopes[len(seen.outer) :], strict=True):
-            part = chunk.by_lane(slope).sum(1).reshape(chunk.lanes, -1)
-            sums[number] = sums[number] + part if number in sums else part
-        found += [Direct(self.starts[number], part) for number, part in sums.items()]
-        starts = [start for use in found for start in _starts(use)]
-        if len(starts) != len(set(starts)):
-            raise Unserved("a parameter that is used in two ways")
-        return found
-
-    def learn_centre_only(self, tried: list[list[Tensor]], chunks: list[Chunk]) -> None:
-        """Find the products in which only centres' rows have a gradient; others' rows are skipped from then on.
+    def random(self, lanes: int, slots: int, edges: int | None = None, *, seed: int) -> Chunk:
+        """Return random sub-graphs with the roles of the task, nobody's data.
 
         Args:
-            tried: Several values of the parameters; behind a layer of zeros no row has a gradient.
-            chunks: Random sub-graphs.
+            lanes: Their number.
+            slots: The number of nodes of each.
+            edges: The number of neighbours that a centre hears (default all).
+            seed: The seed.
         """
-        found: list[set[int]] = []
-        for values, chunk in product(tried, chunks):
-            seen, slopes = self._run(values, chunk)
-            nodes = [number for number, use in enumerate(seen.outer) if len(use.inputs) == len(chunk.x)]
-            found.append({number for number in nodes if not chunk.by_lane(slopes[number])[:, 1:].any()})
-        self.centre_only = frozenset(set.intersection(*found))
+        generator = torch.Generator().manual_seed(seed)
+        targets, last = self.head.random_targets(lanes, generator), self.head.last_role
+        chunk = random_chunk(lanes, slots, self.columns, targets, generator, last_role=last, edges=edges)
+        return chunk.to(next(iter(self.named.values())).dtype)
 
-    def _run(self, values: list[Tensor], chunk: Chunk) -> tuple[Capture, list[Tensor]]:
-        """Return the recorded uses, and the loss's gradient in each product and in each copy."""
-        numbers = {id(each): (number, values[number]) for number, each in enumerate(self.named.values())}
-        with Capture(numbers, chunk.kinds_of_rows(), chunk.keys) as seen:
-            outputs = self.module(chunk.x, chunk.edge_index)
-        losses = self.head.losses(chunk.rows(outputs), chunk.targets, chunk.roles)
-        total = torch.where(chunk.is_example, losses, 0.0).sum()
-        recorded = [use.output for use in seen.outer] + [copies for _, copies in seen.copies]
-        slopes = torch.autograd.grad(total, recorded, allow_unused=True)
-        return seen, [torch.zeros_like(o) if s is None else s for o, s in zip(recorded, slopes, strict=True)]
-
-    def _outer(self, use: OuterUse, slopes: Tensor, chunk: Chunk, centre_only: bool) -> Outer:
-        if centre_only:
-            inputs, slopes = use.inputs[chunk.centres][:, None], slopes[chunk.centres][:, None]
-        else:
-            inputs, slopes = chunk.by_lane(use.inputs), chunk.by_lane(slopes)
-        bias = None if use.bias is None else self.starts[use.bias]
-        return Outer(self.starts[use.weight], bias, use.transposed, inputs, slopes)
+    def _outputs(self, values: list[Tensor], x: Tensor, edge_index: Tensor) -> Tensor:
+        given = dict(zip(self.named, values, strict=True))
+        made: Tensor = functional_call(self.module, given, (x, edge_index))
+        return made
 
 
-class _WideLinear(KeyedDropout):
-    """Compute linear layers with a multiple of 16 columns, too."""
+class OneByOne(Engine):
+    """The module is called for each sub-graph by itself, and gradients are written out.
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is functional.linear:
-            return wide_linear(*args, **(kwargs or {}))
-        return super().__torch_function__(func, types, args, kwargs)
-
-
-class Whole(Engine):
-    """The gradient of each lane written out, by ``vmap(grad)`` of torch.func; a single lane by plain autograd."""
-
-    exact = True
+    Its random numbers are those of torch, numpy and Python, begun anew from the key of the sub-graph.
+    """
 
     def gradients(self, values: list[Tensor], chunk: Chunk) -> list[Outer | Direct]:
         """Return one vector for each lane."""
-        star = torch.stack([torch.arange(1, 1 + chunk.edges), torch.zeros(chunk.edges, dtype=torch.int64)])
-        kinds = chunk.kinds_of_one_lane()
+        return [Direct(0, torch.stack([self._gradient(values, lane) for lane in chunk.apart()]))]
 
-        def loss(values: list[Tensor], x: Tensor, target: Tensor, roles: Tensor, key: Tensor) -> Tensor:
-            with _WideLinear(kinds, key[None]):
-                outputs = functional_call(self.module, dict(zip(self.named, values, strict=True)), (x, star))
-            return self.head.losses(outputs[None], target[None], roles[None])[0]
+    def centre_rows(self, chunk: Chunk) -> Tensor:
+        """Return the module's row for each centre."""
+        return torch.stack([self.rows(self.values(), lane)[0] for lane in chunk.apart()])
 
-        parts = chunk.rows(chunk.x), chunk.targets, chunk.roles, chunk.keys
-        if chunk.lanes == 1:
-            inputs: Any = [each.detach().requires_grad_() for each in values]
-            found = torch.autograd.grad(loss(inputs, *(part[0] for part in parts)), inputs, allow_unused=True)
-            each = [torch.zeros_like(v)[None] if g is None else g[None] for v, g in zip(values, found, strict=True)]
-        else:
-            each = vmap(grad(loss), in_dims=(None, 0, 0, 0, 0))(values, *parts)
-        flat = torch.cat([part.reshape(chunk.lanes, -1) for part in each], dim=1)
-        return [Direct(0, torch.where(chunk.is_example[:, None], flat, 0.0))]
+    def rows(self, values: list[Tensor], lane: Chunk) -> Tensor:
+        """Return the module's rows for a chunk of one lane.
+
+        Args:
+            values: The values of the parameters.
+            lane: The sub-graph.
+        """
+        return self._called(values, lane, lambda outputs: outputs)
+
+    def _called(self, values: list[Tensor], lane: Chunk, work: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return what some work makes of the module's rows while it has these values and the lane's coins.
+
+        A backward pass is such work: with checkpoints it calls the module again.
+        """
+        given = {f"module.{name}": value for name, value in zip(self.named, values, strict=True)}
+        arguments = lane.x[0].clone(), lane.edge_index.clone(), work
+        with seeded_by(int(lane.keys[0])), KeyedDropout(lane.keys[0]):
+            made: Tensor = functional_call(_Followed(self.module), given, arguments)
+            return made
+
+    def _gradient(self, values: list[Tensor], lane: Chunk) -> Tensor:
+        own = [each.clone().requires_grad_() for each in values]  # what the module writes there is nobody else's
+
+        def gradient(outputs: Tensor) -> Tensor:
+            loss = self.head.losses(outputs[None], lane.targets, lane.roles)[0]
+            if not lane.is_example[0] or not loss.requires_grad:
+                return torch.zeros(self.size, dtype=values[0].dtype)
+            found = torch.autograd.grad(loss, own, allow_unused=True)
+            parts = [torch.zeros_like(v) if g is None else g for v, g in zip(own, found, strict=True)]
+            return torch.cat([part.flatten() for part in parts])
+
+        return self._called(own, lane, gradient)
+
+
+class _Followed(nn.Module):
+    """A module, and work on its outputs."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, x: Tensor, edge_index: Tensor, work: Callable[[Tensor], Tensor]) -> Tensor:
+        return work(self.module(x, edge_index))
+
+
+class _Plan(NamedTuple):
+    """The uses of a module's parameters in sub-graphs of one shape.
+
+    Attributes:
+        products: The products with matrices of which nothing is written out.
+        direct: The numbers of all other parameters.
+        centre_only: The places among products in which only the centre's row has a gradient.
+    """
+
+    products: list[Product]
+    direct: list[int]
+    centre_only: frozenset[int] = frozenset()
+
+
+class Mapped(Engine):
+    """The work for one sub-graph, mapped over all sub-graphs of a chunk by ``vmap``.
+
+    Gradients in matrices that are only in products with rows stay outer products, all others are written out.
+    """
+
+    def __init__(self, module: nn.Module, head: Head, columns: int) -> None:
+        super().__init__(module, head, columns)
+        self._plans: dict[tuple[int, int], _Plan] = {}
+
+    @property
+    def written_out(self) -> int:
+        """The most numbers that are written out for a sub-graph."""
+        sizes = [each.numel() for each in self.named.values()]
+        return max((sum(sizes[number] for number in plan.direct) for plan in self._plans.values()), default=0)
+
+    def gradients(self, values: list[Tensor], chunk: Chunk) -> list[Outer | Direct]:
+        """Return outer products for matrices, and one vector for each lane for other parameters."""
+        plan = self.plan(chunk.slots, chunk.edges)
+        rows, slopes, written = self._mapped(values, chunk, plan)
+        outer: dict[int, list[Outer]] = defaultdict(list)
+        for place, (use, *parts) in enumerate(zip(plan.products, rows, slopes, strict=True)):
+            inputs, slope = (part[:, :1] for part in parts) if place in plan.centre_only else parts
+            outer[use.number].append(Outer(self.starts[use.number], use.transposed, inputs, slope))
+        vectors = (Direct(self.starts[number], part) for number, part in zip(plan.direct, written, strict=True))
+        return [*(_joined(uses) for uses in outer.values()), *vectors]
+
+    def centre_rows(self, chunk: Chunk) -> Tensor:
+        """Return the module's row for each centre."""
+        values = self.values()
+
+        def row(x: Tensor, key: Tensor) -> Tensor:
+            with KeyedDropout(key):
+                return self._outputs(values, x, chunk.edge_index.clone())[0]
+
+        with mapping():
+            rows: Tensor = vmap(row)(chunk.x, chunk.keys)
+        return rows
+
+    def plan(self, slots: int, edges: int) -> _Plan:
+        """Return how the parameters are used in sub-graphs of a shape, from random ones.
+
+        Args:
+            slots: The number of nodes.
+            edges: The number of edges.
+        """
+        if (slots, edges) not in self._plans:
+            chunk, values = self.random(4, slots, edges, seed=slots), self.values()
+            matrices = {id(each): number for number, each in enumerate(values) if each.dim() == 2}
+            with torch.no_grad(), Products(chunk.keys[0], matrices) as seen:
+                self._outputs(values, chunk.x[0].clone(), chunk.edge_index.clone())
+            ways = {
+                number: {use.transposed for use in seen.found if use.number == number} for number in matrices.values()
+            }
+            served = {number for number, way in ways.items() if len(way) == 1} - seen.used_otherwise
+            plan = _Plan(
+                [use for use in seen.found if use.number in served], [n for n in range(len(values)) if n not in served]
+            )
+            found = [self._mapped(tried, chunk, plan)[1] for tried in (values, shaken(values, seed=slots))]
+            centre_only = (
+                place
+                for place, several in enumerate(zip(*found, strict=True))
+                if not any(slope.shape[1] != slots or slope[:, 1:].any() for slope in several)
+            )
+            self._plans[slots, edges] = plan._replace(centre_only=frozenset(centre_only))
+        return self._plans[slots, edges]
+
+    def _mapped(
+        self, values: list[Tensor], chunk: Chunk, plan: _Plan
+    ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+        """Return the rows of each product and the loss's gradient in it, and the gradients that are written out."""
+        matrices = {id(values[use.number]): use.number for use in plan.products}
+
+        def loss(
+            nudges: list[Tensor], direct: list[Tensor], x: Tensor, target: Tensor, roles: Tensor, key: Tensor
+        ) -> tuple[Tensor, list[Tensor]]:
+            given = list(values)
+            for number, value in zip(plan.direct, direct, strict=True):
+                given[number] = value
+            with Products(key, matrices, nudges) as seen:
+                outputs = self._outputs(given, x, chunk.edge_index.clone())
+            if seen.found != plan.products:
+                raise PrivetError(f"{type(self.module).__name__} does other things than when it was tried.")
+            return self.head.losses(outputs[None], target[None], roles[None])[0], seen.rows
+
+        nudges = [torch.zeros(chunk.lanes, *use.shape, dtype=chunk.x.dtype) for use in plan.products]
+        direct = [values[number] for number in plan.direct]
+        parts = chunk.x.clone(), chunk.targets, chunk.roles, chunk.keys
+        work = vmap(grad(loss, argnums=(0, 1), has_aux=True), in_dims=(0, None, 0, 0, 0, 0))
+        with mapping():
+            (slopes, written), rows = work(nudges, direct, *parts)
+        there = chunk.is_example[:, None, None]
+        return (
+            [_three(each) for each in rows],
+            [torch.where(there, _three(each), 0.0) for each in slopes],
+            [torch.where(there[..., 0], each.reshape(chunk.lanes, -1), 0.0) for each in written],
+        )
+
+
+def shaken(values: list[Tensor], seed: int) -> list[Tensor]:
+    """Return other weights of the same size, as training may lead to; no layer of equal numbers stays one.
+
+    Args:
+        values: The weights.
+        seed: The seed of the change.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for each in values:
+        spread = each.std(correction=0)
+        spread = torch.where(spread > 0, spread, _MOVED)
+        found.append(each + spread * torch.randn(each.shape, generator=generator).to(each))
+    return found
 
 
 def written_out(uses: list[Outer | Direct], lanes: int, size: int) -> Tensor:
@@ -182,22 +304,17 @@ def written_out(uses: list[Outer | Direct], lanes: int, size: int) -> Tensor:
     """
     rows = torch.zeros(lanes, size)
     for use in uses:
-        for start, part in use.written_out():
-            rows[:, start : start + part.shape[1]] += part
+        start, part = use.written_out()
+        rows[:, start : start + part.shape[1]] += part
     return rows
+
+
+def _three(part: Tensor) -> Tensor:
+    """Return what each lane has as [lanes, rows, columns]."""
+    return part.reshape(len(part), -1, part.shape[-1])
 
 
 def _joined(uses: list[Outer]) -> Outer:
     """Join several uses of one matrix."""
-    first = uses[0]
-    if any((use.bias, use.transposed) != (first.bias, first.transposed) for use in uses):
-        raise Unserved("a matrix with several biases")
     inputs, slopes = (torch.cat([getattr(use, part) for use in uses], dim=1) for part in ("inputs", "slopes"))
-    return first._replace(inputs=inputs, slopes=slopes)
-
-
-def _starts(use: Outer | Direct) -> list[int]:
-    """Return the beginnings of all parameters that a part of the gradient is about."""
-    if isinstance(use, Direct):
-        return [use.start]
-    return [use.weight] if use.bias is None else [use.weight, use.bias]
+    return uses[0]._replace(inputs=inputs, slopes=slopes)

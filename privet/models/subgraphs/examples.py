@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import product
-from typing import Any
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from privet.errors import PrivetError
 from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms.primitives.grid import GridSum
-from privet.models.subgraphs.capture import Unserved
-from privet.models.subgraphs.checks import check_module
-from privet.models.subgraphs.chunks import Chunk, Features, chunks_of, random_chunk
-from privet.models.subgraphs.engines import ClosedForm, Engine, Head, Whole, written_out
+from privet.models.subgraphs.checks import KINDS, check_module, unkept
+from privet.models.subgraphs.chunks import Chunk, Features, chunks_of
+from privet.models.subgraphs.engines import Engine, Head, Mapped, OneByOne, shaken, written_out
 from privet.models.subgraphs.rounding import MOST_LANES, WHOLE, clipped_integers
+from privet.models.subgraphs.state import State
 
 __all__ = ["SubgraphGradients"]
 
-_SIZES = (1, 2, 3, 6)
-_LANES = 4
-_EXTREME = (1e3, -1e3, 1e6, -1e30, float("inf"), float("nan"))  # what somebody's features may be multiplied by
-_MOVED = 0.1  # is how far weights that all begin with one value, such as 0, may come
+_SIZES, _LANES = (1, 4), 8
+_EXTREME = (float("inf"), float("nan"), 1e30)  # what somebody's features may be
 _ROWS, _ENTRIES = 1024, 2**22  # of nodes in a chunk, of gradients that are written out
+_TRIES, _NUMBERS = 48, 2**14  # of lanes: at most so many tries, and about so many numbers in all of them
+_FEW = 256  # nodes are in a chunk though sub-graphs of that size be rare
 
 
 class SubgraphGradients:
     """Clipped gradient sums of a module over sub-graphs.
 
-    Gradients come in closed form where every use of the module's parameters allows it, otherwise from ``vmap(grad)`` of
-    torch.func; on random sub-graphs either must agree with plain autograd on each sub-graph alone.
-
     Formal guarantee: the sums of two batches that differ in one sub-graph differ by a vector of norm at most C, and
-    those of two batches in which one sub-graph has other nodes by at most 2 C, as long as a sub-graph's numbers do not
-    depend on its lane. Lanes pass a test for that before they are used (:meth:`lanes`); with ``at_once=1`` every
-    sub-graph is computed alone, and there is nothing to test.
+    those of two batches in which one sub-graph has other nodes by at most 2 C, for a module that keeps nothing where
+    :class:`~privet.models.subgraphs.state.State` does not look, and as far as kernels give a sub-graph the same last
+    bits in every lane. Lanes pass a test for that before they are used (:meth:`lanes`); with ``at_once=1`` there is
+    nothing to test.
 
     Args:
         module: The module, called with features and edges.
@@ -47,13 +42,18 @@ class SubgraphGradients:
     """
 
     def __init__(self, module: nn.Module, columns: int, head: Head, at_once: int | None = None) -> None:
-        self.columns, self.at_once = columns, at_once
-        self.dtype = check_module(module, columns, head)
-        self.engine: Engine = ClosedForm(module, head)
-        if not self._is_served():
-            self.engine = Whole(module, head)
-        self._first = self.engine.values()
-        self._lanes: dict[tuple[int, int], int] = {}
+        check_module(module, columns, head)
+        before = State(module)
+        self._most = MOST_LANES if at_once is None else at_once
+        self._alone = OneByOne(module, head, columns)
+        self._tried = shaken(self._alone.values(), seed=0)
+        self._shapes: dict[tuple[int, int], tuple[Engine, int]] = {}
+        self.engine: Engine = Mapped(module, head, columns)
+        if not self._is_mapped():
+            self.engine = self._alone
+        unkept(module, before)
+        self._untouched: dict[tuple[bool, ...], list[Tensor]] = {}
+        self._unmoved()
 
     @property
     def parameters(self) -> list[nn.Parameter]:
@@ -61,9 +61,17 @@ class SubgraphGradients:
         return list(self.engine.named.values())
 
     @property
-    def is_closed_form(self) -> bool:
-        """True if no gradient of a single sub-graph is written out."""
-        return isinstance(self.engine, ClosedForm)
+    def dtype(self) -> torch.dtype:
+        """The type of the module's numbers."""
+        return self.parameters[0].dtype
+
+    @property
+    def how(self) -> str:
+        """The way to the gradients, in words."""
+        if not isinstance(self.engine, Mapped):
+            return "one by one"
+        size = self.engine.size
+        return f"vmap over sub-graphs, {self.engine.written_out:,} of {size:,} entries of a gradient written out"
 
     def clipped_sum(
         self,
@@ -75,6 +83,8 @@ class SubgraphGradients:
     ) -> GridSum:
         """Return the sum of all sub-graphs' clipped gradients in all parameters, flattened one after another.
 
+        If the module has kept anything, there is no sum.
+
         Args:
             batch: The sub-graphs.
             features: The features of all nodes.
@@ -82,122 +92,145 @@ class SubgraphGradients:
             keys: The seed of each sub-graph's dropout.
             max_grad_norm: C, finite and above 0.
         """
-        values, size = self.engine.values(), self.engine.size
+        expected = self._unmoved()
+        before, values, size = State(self.engine.module), self.engine.values(), self.engine.size
         total = torch.zeros(size, dtype=torch.int64)
-        for chunk in chunks_of(batch, features, targets, keys, self.lanes, exact=self.engine.exact):
-            uses = self.engine.gradients(values, chunk.to(self.dtype))
+        for chunk in chunks_of(batch, features, targets, keys, self.lanes):
+            engine, _ = self._shapes[chunk.slots, chunk.edges]
+            uses = engine.gradients(values, chunk.to(self.dtype))
             total += clipped_integers(uses, max_grad_norm).total(size).long()
+        unkept(self.engine.module, before)
+        module = type(self.engine.module).__name__
+        if not all(map(_equal, self._of_nobody(), expected)):
+            raise PrivetError(
+                f"{module} has another gradient for a random sub-graph than before it saw people's data: it keeps "
+                "something of them."
+            )
+        if not all(map(torch.equal, values, self.parameters)):
+            raise PrivetError(
+                f"{module} writes into its own parameters, which would release people's data without noise."
+            )
         return GridSum(total.numpy(), max_grad_norm / WHOLE)
+
+    def centre_rows(self, chunk: Chunk) -> Tensor:
+        """Return the module's row for the centre of each lane.
+
+        Args:
+            chunk: The sub-graphs.
+        """
+        with torch.no_grad():
+            return self.engine.centre_rows(chunk.to(self.dtype))
 
     def lanes(self, slots: int, edges: int) -> int:
         """Return the number of lanes of a chunk, at which a sub-graph's numbers are the same in every lane.
 
-        The weights of the beginning, other weights and random sub-graphs are tried, so that the answer depends on the
-        shape alone.
+        Kernels may add up in another order at another place of a matrix, and last bits would tell who else is there. So
+        lanes are tried with random sub-graphs and other weights, and the answer depends on the shape alone.
 
         Args:
-            slots: The number of slots of a lane.
+            slots: The number of nodes of a lane.
             edges: The number of edges of a lane.
         """
-        if (slots, edges) not in self._lanes:
-            most = min(_ROWS // slots, MOST_LANES, self.at_once or MOST_LANES)
-            if not self.is_closed_form:
-                most = min(most, _ENTRIES // self.engine.size)
-            lanes = 1 << max(0, most.bit_length() - 1)
-            while lanes > 1 and not self._is_stable(lanes, slots, edges):
-                lanes //= 2
-            self._lanes[slots, edges] = lanes
-        return self._lanes[slots, edges]
+        if (slots, edges) not in self._shapes:
+            self._shapes[slots, edges] = self._tried_shape(slots, edges)
+        return self._shapes[slots, edges][1]
 
-    def _is_stable(self, lanes: int, slots: int, edges: int) -> bool:
-        """Tell whether a sub-graph has equal numbers in all lanes, whoever is beside it."""
-        generator = torch.Generator().manual_seed(lanes * slots)
-        exact = self.engine.exact
-        chunk, full = (
-            self._random(lanes, slots, generator, full=full, edges=edges if exact else None) for full in (exact, True)
-        )
+    def _unmoved(self) -> list[Tensor]:
+        """Return those gradients as they were before anybody's data, which differ with and without dropout."""
+        mode = tuple(layer.training for layer in self.engine.module.modules())
+        if mode not in self._untouched:
+            self._untouched[mode] = self._of_nobody()
+        return self._untouched[mode]
+
+    def _of_nobody(self) -> list[Tensor]:
+        """Return gradients of random sub-graphs at fixed weights: a memory of people, wherever it is, moves them."""
+        lanes = (self._alone.random(1, slots, seed=slots) for slots in _SIZES)
+        return [part for lane in lanes for use in self._alone.gradients(self._tried, lane) for part in use.by_lane()]
+
+    def _tried_shape(self, slots: int, edges: int) -> tuple[Engine, int]:
+        """Return an engine for sub-graphs of a shape, and a number of lanes."""
+        # What a module keeps of the first sub-graph of a shape is then nobody's.
+        self._alone.gradients(self._tried, self._alone.random(1, slots, edges, seed=slots))
+        if not isinstance(self.engine, Mapped):
+            return self._alone, 1
         try:
-            return all(
-                self._is_unmoved(full, values) and self._is_placeless(chunk, values)
-                for values in (self._first, _shaken(self._first, generator))
-            )
-        except (RuntimeError, TypeError, ValueError):
-            if exact:
-                return False  # vmap does not know all that a module may do, and one lane does without it
-            raise
+            self.engine.plan(slots, edges)
+            rows = min(_ROWS, max(_FEW, self._most // slots))  # in larger chunks most lanes would be empty
+            most = min(rows // slots, max(1, self._most // 4), _ENTRIES // max(1, self.engine.written_out))
+            lanes = 1 << max(0, most.bit_length() - 1)
+            while lanes > 1 and not self._are_stable(lanes, slots, edges):
+                lanes //= 2
+        except Exception:  # whatever vmap, or a rule of it, says of this shape: one by one does without
+            return self._alone, 1
+        return self.engine, lanes
 
-    def _is_placeless(self, chunk: Chunk, values: list[Tensor]) -> bool:
-        """Tell whether a sub-graph has the same numbers in another lane, and beside copies of itself."""
-        lanes, plain = chunk.lanes, self._numbers(chunk, values)
-        turned = self._numbers(chunk.lanes_of(torch.arange(lanes).roll(1)), values)
-        if not all(_equal(one.roll(1, 0), other) for one, other in zip(plain, turned, strict=True)):
-            return False
-        for lane in {0, lanes // 2, lanes - 1}:
-            copies = self._numbers(chunk.lanes_of(torch.full((lanes,), lane)), values)
-            if not all(_equal(one, other[lane]) for one, other in zip(copies, plain, strict=True)):
+    def _are_stable(self, lanes: int, slots: int, edges: int) -> bool:
+        """Try lanes with random sub-graphs: the fewer numbers one try has, the more tries, since last bits are rare."""
+        tries = max(2, min(_TRIES, _NUMBERS // (lanes * slots * self.engine.columns)))
+        chunks = (self.engine.random(lanes, slots, edges, seed=number) for number in range(tries))
+        return all(self._is_stable(_mixed(chunk) if number % 2 else chunk) for number, chunk in enumerate(chunks))
+
+    def _is_stable(self, chunk: Chunk) -> bool:
+        """Tell whether sub-graphs have equal numbers in other lanes, and whatever is in every other one."""
+        plain, count = self._numbers(chunk), chunk.lanes
+        for order in (torch.arange(count).flip(0), torch.arange(count).roll(1)):
+            moved = self._numbers(chunk.lanes_of(order))
+            if not all(_equal(one, other[order]) for one, other in zip(moved, plain, strict=True)):
                 return False
-        return True
+        extreme = torch.arange(count) % 2 != count // 2 % 2
+        features = torch.tensor(_EXTREME, dtype=chunk.x.dtype)[torch.arange(count) % len(_EXTREME)]
+        x = torch.where(extreme[:, None, None], features[:, None, None], chunk.x)
+        beside = self._numbers(chunk.with_features(x))
+        return all(_equal(one[~extreme], other[~extreme]) for one, other in zip(beside, plain, strict=True))
 
-    def _is_unmoved(self, chunk: Chunk, values: list[Tensor]) -> bool:
-        """Tell whether the features of one lane, however large, leave the numbers of all other lanes as they are."""
-        lane = chunk.lanes // 2
-        others = torch.arange(chunk.lanes) != lane
-        plain, rows = self._numbers(chunk, values), torch.zeros(len(chunk.x), 1, dtype=torch.bool)
-        rows[lane * chunk.slots : (lane + 1) * chunk.slots, 0] = chunk.filled[lane]
-        for factor in _EXTREME:
-            extreme = self._numbers(replace(chunk, x=torch.where(rows, chunk.x * factor, chunk.x)), values)
-            if not all(_equal(one[others], other[others]) for one, other in zip(plain, extreme, strict=True)):
-                return False
-        return True
-
-    def _random(self, lanes: int, slots: int, generator: torch.Generator, **shape: Any) -> Chunk:
-        """Return random sub-graphs with the roles of the task."""
-        head = self.engine.head
-        targets = head.random_targets(lanes, generator)
-        made = random_chunk(lanes, slots, self.columns, targets, generator, last_role=head.last_role, **shape)
-        return made.to(self.dtype)
-
-    def _numbers(self, chunk: Chunk, values: list[Tensor]) -> list[Tensor]:
+    def _numbers(self, chunk: Chunk) -> list[Tensor]:
         """Return each lane's gradient, before rounding and after it.
 
         Integers alone would hide most differences in a last bit, which turn up in somebody's integers later.
         """
-        uses = self.engine.gradients(values, chunk)
+        uses = self.engine.gradients(self._tried, chunk)
         plain = [part for use in uses for part in use.by_lane()]
         return plain + clipped_integers(uses, 1.0).by_lane()
 
-    def _is_served(self) -> bool:
-        """Tell whether the closed form gives the gradients of plain autograd; if so it is used, and learns a little."""
-        closed, whole = self.engine, Whole(self.engine.module, self.engine.head)
-        assert isinstance(closed, ClosedForm)
-        generator = torch.Generator().manual_seed(0)
-        chunks = [self._random(_LANES, slots, generator) for slots in _SIZES]
-        first = closed.values()
-        tried = [first, _shaken(first, generator)]  # at weights of zero all gradients may look alike
+    def _is_mapped(self) -> bool:
+        """Tell whether vmap runs the module, and gives the gradients of plain autograd on each sub-graph alone."""
         try:
-            closed.learn_centre_only(tried, chunks)
-            for values, chunk in product(tried, chunks):
-                found = written_out(closed.gradients(values, chunk), _LANES, closed.size)
-                for lane in range(_LANES):
-                    one = chunk.alone(lane)
-                    if not one.edges and chunk.edges:
-                        continue  # dropout on loops has other coins there
-                    alone = written_out(whole.gradients(values, one), 1, whole.size)[0]
-                    if not torch.allclose(found[lane], alone, rtol=1e-3, atol=1e-4 * float(alone.norm()) + 1e-7):
-                        return False
-        except Unserved:
+            same_kind = self.engine.random(_LANES, _SIZES[-1], seed=0)
+            if not all(self._is_stable(same_kind.with_features(kind(same_kind.x))) for kind in KINDS.values()):
+                return False
+            for slots in _SIZES:
+                chunk = _mixed(self.engine.random(_LANES, slots, seed=slots))
+                if not self._is_stable(chunk) or not self._is_autograd(chunk):
+                    return False
+        except Exception:  # whatever vmap says of a user's code: one by one does without it
             return False
         return True
 
+    def _is_autograd(self, chunk: Chunk) -> bool:
+        """Tell whether gradients are those of plain autograd, where numbers are not huge and both round alike."""
+        lanes, size = _kinds(chunk) != list(KINDS).index("huge"), self.engine.size
+        for values in (self.engine.values(), self._tried):  # at weights of zero all gradients look alike
+            together, apart = (
+                written_out(engine.gradients(values, chunk), chunk.lanes, size)[lanes]
+                for engine in (self.engine, self._alone)
+            )
+            atol = 1e-4 * float(apart.norm(dim=1).max()) + 1e-7
+            if not torch.allclose(together, apart, rtol=1e-3, atol=atol, equal_nan=True):
+                return False
+        return True
 
-def _shaken(values: list[Tensor], generator: torch.Generator) -> list[Tensor]:
-    """Return other weights of the same size, as training may lead to; no layer of equal numbers stays one."""
-    found = []
-    for each in values:
-        spread = each.std(correction=0)
-        spread = torch.where(spread > 0, spread, _MOVED)
-        found.append(each + spread * torch.randn(each.shape, generator=generator).to(each))
-    return found
+
+def _kinds(chunk: Chunk) -> Tensor:
+    """Return a kind of features for each lane, by turns; the lane that is tried in all places has the first one."""
+    return (torch.arange(chunk.lanes) - chunk.lanes // 2) % len(KINDS)
+
+
+def _mixed(chunk: Chunk) -> Chunk:
+    """Return a chunk whose lanes have features of all kinds by turns."""
+    x = chunk.x
+    for number, kind in enumerate(KINDS.values()):
+        x = torch.where((_kinds(chunk) == number)[:, None, None], kind(chunk.x), x)
+    return chunk.with_features(x)
 
 
 def _equal(one: Tensor, other: Tensor) -> bool:

@@ -1,8 +1,8 @@
 """Gradients of sub-graphs as integers of bounded norm, and their exact sum.
 
-A sub-graph's gradient in a matrix is a sum of outer products over its rows, sum_r g_r (h_r, 1)ᵀ. As in
-:mod:`privet.models.clipping`, (h_r, 1) is scaled to norm 1 and rounded to multiples of 2^-19; g_r takes that norm in,
-is clipped and rounded to multiples of C 2^-18. The gradient in any other parameter is rounded to multiples of C 2^-37.
+A sub-graph's gradient in a matrix is a sum of outer products over its rows, sum_r g_r h_rᵀ. As in
+:mod:`privet.models.clipping`, h_r is scaled to norm 1 and rounded to multiples of 2^-19; g_r takes that norm in, is
+clipped and rounded to multiples of C 2^-18. The gradient in any other parameter is rounded to multiples of C 2^-37.
 So every gradient is a vector of integers in units of C 2^-37, and doubles add them up without rounding:
 
 - the sizes of a matrix' outer products add up to at most 8 C in a sub-graph, else the sub-graph is clipped more. So
@@ -14,7 +14,6 @@ So every gradient is a vector of integers in units of C 2^-37, and doubles add t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -36,24 +35,20 @@ class Outer(NamedTuple):
 
     Attributes:
         weight: Where the matrix begins among all parameters.
-        bias: Where the vector that is added begins, or None.
         transposed: True if the matrix has inputs in its rows.
         inputs: [lanes, rows, inputs].
         slopes: [lanes, rows, outputs].
     """
 
     weight: int
-    bias: int | None
     transposed: bool
     inputs: Tensor
     slopes: Tensor
 
-    def written_out(self) -> Iterator[tuple[int, Tensor]]:
-        """Yield each part of the gradients: its beginning, and a row for each lane."""
+    def written_out(self) -> tuple[int, Tensor]:
+        """Return where the gradients begin, and a row for each lane."""
         product = torch.bmm(self.slopes.transpose(1, 2), self.inputs)
-        yield self.weight, (product.transpose(1, 2) if self.transposed else product).flatten(1)
-        if self.bias is not None:
-            yield self.bias, self.slopes.sum(1)
+        return self.weight, (product.transpose(1, 2) if self.transposed else product).flatten(1)
 
     def by_lane(self) -> list[Tensor]:
         """Return all numbers, each tensor with a row for each lane."""
@@ -71,9 +66,9 @@ class Direct(NamedTuple):
     start: int
     gradients: Tensor
 
-    def written_out(self) -> Iterator[tuple[int, Tensor]]:
-        """Yield the gradients."""
-        yield self.start, self.gradients
+    def written_out(self) -> tuple[int, Tensor]:
+        """Return where the gradients begin, and a row for each lane."""
+        return self.start, self.gradients
 
     def by_lane(self) -> list[Tensor]:
         """Return the gradients, a row for each lane."""
@@ -81,11 +76,10 @@ class Direct(NamedTuple):
 
 
 class _Whole(NamedTuple):
-    """Outer products whose inputs are integers: with the last ones (of the bias) and the products of all pairs."""
+    """Outer products whose inputs are integers, with the products of all pairs of them."""
 
     use: Outer
     inputs: Tensor
-    ends: Tensor
     pairs: Tensor | None
     slopes: Tensor
 
@@ -93,8 +87,7 @@ class _Whole(NamedTuple):
         """Return each lane's squared norm for given slopes."""
         if self.pairs is not None:
             return (self.pairs * torch.bmm(slopes, slopes.transpose(1, 2))).sum((1, 2))
-        product = torch.bmm(slopes.transpose(1, 2), self.inputs).square().sum((1, 2))
-        return product + torch.einsum("lr,lro->lo", self.ends, slopes).square().sum(1)
+        return torch.bmm(slopes.transpose(1, 2), self.inputs).square().sum((1, 2))
 
 
 class Rounded(NamedTuple):
@@ -118,7 +111,7 @@ class Rounded(NamedTuple):
 
     def by_lane(self) -> list[Tensor]:
         """Return all numbers that the sum is made of, each tensor with a row for each lane."""
-        products = [part for whole, slopes in self.outer for part in (whole.inputs, whole.ends, slopes)]
+        products = [part for whole, slopes in self.outer for part in (whole.inputs, slopes)]
         return products + [use.gradients for use in self.direct]
 
 
@@ -157,15 +150,14 @@ def _summed(squares: list[Tensor], rows: list[Tensor]) -> Tensor:
 def _whole(use: Outer) -> _Whole:
     """Round the inputs, and let the slopes take their lengths in."""
     inputs, slopes = use.inputs.double(), use.slopes.double()
-    lengths = (inputs.square().sum(2) + (use.bias is not None)).sqrt()
+    lengths = inputs.square().sum(2).sqrt()
     scales = torch.where(lengths > 0, 2.0**INPUT_BITS / lengths, 0.0)
     rounded = (inputs * scales[..., None]).round_().nan_to_num_(0.0, 0.0, 0.0)
-    ends = scales.round() if use.bias is not None else torch.zeros_like(scales)
     count, into, out = inputs.shape[1], inputs.shape[2], slopes.shape[2]
     pairs = None
     if count * count * (into + out) <= count * into * out:
-        pairs = torch.bmm(rounded, rounded.transpose(1, 2)) + ends[:, :, None] * ends[:, None, :]
-    return _Whole(use, rounded, ends, pairs, slopes * lengths[..., None])
+        pairs = torch.bmm(rounded, rounded.transpose(1, 2))
+    return _Whole(use, rounded, pairs, slopes * lengths[..., None])
 
 
 def _rounded(rows: Tensor, factors: Tensor) -> Tensor:
@@ -181,5 +173,3 @@ def _add_products(total: Tensor, whole: _Whole, slopes: Tensor) -> None:
     rows, inputs = rows[there], whole.inputs.flatten(0, 1)[there]
     product = inputs.T @ rows if whole.use.transposed else rows.T @ inputs
     total[whole.use.weight : whole.use.weight + product.numel()] += product.flatten()
-    if whole.use.bias is not None:
-        total[whole.use.bias : whole.use.bias + rows.shape[1]] += whole.ends.flatten()[there] @ rows

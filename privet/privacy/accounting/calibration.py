@@ -17,13 +17,12 @@ _CLOSE, _AIM = 0.998, 0.999  # parts of the target: close enough, and what is ai
 Epsilon = Callable[[float], float]
 
 
-def least_noise(epsilon_at: Epsilon, target: float, owner: str, lower_bound: Epsilon | None = None) -> float:
+def least_noise(epsilon_at: Epsilon, target: float, lower_bound: Epsilon | None = None) -> float:
     """Return little more than the least noise with epsilon_at(noise) <= target; the returned noise was evaluated.
 
     Args:
         epsilon_at: Epsilon as a function of the noise, which falls.
         target: The epsilon that must not be exceeded.
-        owner: The process that an error names.
         lower_bound: A quick function that is never above ``epsilon_at`` and usually equal to it. Noise is searched
             with it to 0.1 %, then raised until ``epsilon_at`` is satisfied too (default: ``epsilon_at`` itself).
 
@@ -34,20 +33,20 @@ def least_noise(epsilon_at: Epsilon, target: float, owner: str, lower_bound: Eps
     low, high = 0.5, 1.0
     while (reached := quick(high)) > target:
         if high >= _LARGEST:
-            raise _out_of_reach(reached, target, owner)
+            raise _out_of_reach(reached, target)
         low, high = high, 2 * high
     while high <= 1.0 and quick(low) <= target:
         if low <= _SMALLEST:
             expected = f"smaller: at this delta even a noise multiplier of {low:.2g} stays within epsilon {target:g}"
-            raise InvalidParameter("delta", owner, expected, "one at which no noise is needed")
+            raise InvalidParameter("delta", expected, "one at which no noise is needed")
         low, high = low / 2, low
     while high > low * 1.001:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if quick(middle) <= target else (middle, high)
-    return high if lower_bound is None else _raised(epsilon_at, target, high, owner)
+    return high if lower_bound is None else _raised(epsilon_at, target, high)
 
 
-def _raised(epsilon_at: Epsilon, target: float, noise: float, owner: str) -> float:
+def _raised(epsilon_at: Epsilon, target: float, noise: float) -> float:
     """Return noise that satisfies the target, from a start with usually too little, in few evaluations.
 
     Epsilon falls about as a power of the noise. So the next noise is where the power through the last two evaluations
@@ -56,7 +55,7 @@ def _raised(epsilon_at: Epsilon, target: float, noise: float, owner: str) -> flo
     reached, exponent, too_little, enough = epsilon_at(noise), _USUAL_EXPONENT, noise, math.inf
     while not target * _CLOSE <= reached <= target:
         if reached > target and noise >= _LARGEST:
-            raise _out_of_reach(reached, target, owner)
+            raise _out_of_reach(reached, target)
         too_little, enough = (noise, enough) if reached > target else (too_little, noise)
         if enough <= too_little * 1.001:  # or the start was enough
             return enough
@@ -71,6 +70,6 @@ def _raised(epsilon_at: Epsilon, target: float, noise: float, owner: str) -> flo
     return noise
 
 
-def _out_of_reach(reached: float, target: float, owner: str) -> InvalidParameter:
+def _out_of_reach(reached: float, target: float) -> InvalidParameter:
     within = "a larger one: no noise reaches it" if math.isinf(reached) else f"at least {reached:.2g}"
-    return InvalidParameter("target_epsilon", owner, f"{within} at this delta and number of steps", target)
+    return InvalidParameter("target_epsilon", f"{within} at this delta and number of steps", target)

@@ -35,11 +35,11 @@ class GaussianReleases:
     def __post_init__(self) -> None:
         if not 0 < self.noise_multiplier < math.inf:
             expected = "a finite number above 0"
-            raise InvalidParameter("noise_multiplier", "GaussianReleases", expected, self.noise_multiplier)
+            raise InvalidParameter("noise_multiplier", expected, self.noise_multiplier)
         if not 0 < self.rate <= 1:
-            raise InvalidParameter("rate", "GaussianReleases", "a sampling rate in (0, 1]", self.rate)
+            raise InvalidParameter("rate", "a sampling rate in (0, 1]", self.rate)
         if self.count < 1 or self.count != int(self.count):
-            raise InvalidParameter("count", "GaussianReleases", "a whole number of at least 1", self.count)
+            raise InvalidParameter("count", "a whole number of at least 1", self.count)
 
     def losses(self, step: float) -> tuple[Losses, Losses]:
         """Return their privacy losses in both directions, on a grid of this step."""
@@ -60,7 +60,7 @@ def composed_epsilon(releases: Iterable[GaussianReleases], delta: float, *, fine
     1.7
     """
     if not 0 < delta < 1:
-        raise InvalidParameter("delta", "composed_epsilon", "a number in (0, 1)", delta)
+        raise InvalidParameter("delta", "a number in (0, 1)", delta)
     return max(side.epsilon(delta) for side in composed_losses(releases, finer=finer))
 
 

@@ -110,10 +110,10 @@ def sml_log_density(log_r: Array, dimension: int) -> Array:
 
 def _check(epsilon: float, shift: float, sigma: float, dimension: int | None) -> None:
     if not 0 <= epsilon < math.inf:
-        raise InvalidParameter("epsilon", "sml_delta", "a finite number of at least 0", epsilon)
+        raise InvalidParameter("epsilon", "a finite number of at least 0", epsilon)
     if not 0 <= shift < math.inf:
-        raise InvalidParameter("shift", "sml_delta", "a finite number of at least 0", shift)
+        raise InvalidParameter("shift", "a finite number of at least 0", shift)
     if not 0 < sigma < math.inf:
-        raise InvalidParameter("sigma", "sml_delta", "a finite number above 0", sigma)
+        raise InvalidParameter("sigma", "a finite number above 0", sigma)
     if dimension is not None and dimension < 1:
-        raise InvalidParameter("dimension", "sml_delta", "None or a whole number of at least 1", dimension)
+        raise InvalidParameter("dimension", "None or a whole number of at least 1", dimension)

@@ -81,8 +81,6 @@ class Ask(ABC):
         part: The name of the line in a budget.
         subject: The beginning of a sentence to the owner, such as "your answers".
         budget: The name of the setting that holds its epsilon in a system, such as "epsilon_features".
-        counted_once: True if the function lets at most one end of each pair answer about it, provided that everybody
-            has the same parameters; a relationship then costs as much as one bit of a list.
         instead_of: The names of questions that nobody is asked who is asked this one; the dearest of them is charged.
         other_pairs_than: The names of questions about pairs that this one never counts; the dearest is charged.
         salts: The salts of attached arrays by name. They are part of what digests are made of and of no manifest:
@@ -94,7 +92,6 @@ class Ask(ABC):
     part: ClassVar[str]
     subject: ClassVar[str]
     budget: ClassVar[str]
-    counted_once: ClassVar[bool] = False
     instead_of: ClassVar[tuple[str, ...]] = ()
     other_pairs_than: ClassVar[tuple[str, ...]] = ()
     salts: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, compare=False, repr=False)
@@ -227,4 +224,4 @@ class Ask(ABC):
         protected = mechanism.guarantee().unit
         if protected != self.unit:
             expected = f"one that protects a {self.unit}"
-            raise InvalidParameter("mechanism", f"the question '{self.name}'", expected, mechanism.name)
+            raise InvalidParameter("mechanism", expected, mechanism.name)

@@ -36,7 +36,7 @@ class Features(Ask):
         """Refuse a mechanism that does not randomise a whole vector."""
         super().check_mechanism(mechanism)
         if isinstance(mechanism, OfferedResponse):
-            raise InvalidParameter("mechanism", f"the question '{self.name}'", "one of vectors", mechanism.name)
+            raise InvalidParameter("mechanism", "one of vectors", mechanism.name)
 
     def check(self, private: PrivateData, population: Population) -> None:
         """Demand one number a feature, and a known category where categories are declared."""

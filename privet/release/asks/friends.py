@@ -73,9 +73,8 @@ class Friends(Ask):
     Each device downloads both tables whole: asking the server about one friend would tell who the friend is.
 
     Formal guarantee: one bit of a list changes one count by at most one, whatever the tables are, so a mechanism for
-    counts that differ by one in one class protects a list bit with its epsilon. Since a pair is counted by at most one
-    end (:func:`counts_whom`), a relationship costs the same epsilon, not twice as much, if everybody has the same
-    tables.
+    counts that differ by one in one class protects a list bit with its epsilon. If everybody has the same tables, a
+    pair is counted by at most one end (:func:`counts_whom`). A device cannot know that, and charges both ends.
 
     Attributes:
         table: The published class of each of the N people, -1 where none is published.
@@ -87,7 +86,6 @@ class Friends(Ask):
     part = "friends per group"
     subject = "the number of your friends in each group"
     budget = "epsilon_edges"
-    counted_once = True
     table: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
     ranks: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
 
@@ -102,7 +100,7 @@ class Friends(Ask):
             and isinstance(self.ranks, np.ndarray)
             and len(self.table) != len(self.ranks)
         ):
-            raise InvalidParameter("ranks", "Friends", f"as long as the table, {len(self.table)}", len(self.ranks))
+            raise InvalidParameter("ranks", f"as long as the table, {len(self.table)}", len(self.ranks))
 
     def people(self) -> NDArray[np.int64] | None:
         """Return the people who count somebody: all whose rank is above 0."""
@@ -150,10 +148,10 @@ class Friends(Ask):
         super().check_mechanism(mechanism)
         classes = getattr(mechanism, "classes", None)
         if classes is None or not hasattr(mechanism, "cap"):
-            raise InvalidParameter("mechanism", f"the question '{self.name}'", "one of counts", mechanism.name)
+            raise InvalidParameter("mechanism", "one of counts", mechanism.name)
         if isinstance(self.table, np.ndarray) and self.table.size and self.table.max() >= classes:
             expected = f"-1 or a class below {classes} for each person"
-            raise InvalidParameter("table", "Friends", expected, int(self.table.max()))
+            raise InvalidParameter("table", expected, int(self.table.max()))
 
 
 def _by_products(
@@ -194,10 +192,10 @@ def check_rounds(rounds: Sequence[Friends]) -> None:
 def _checked(name: str, values: Any, low: int) -> NDArray[np.int32]:
     array = np.asarray(values)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-        raise InvalidParameter(name, "Friends", "a vector of integers", f"{array.ndim}-d {array.dtype}")
+        raise InvalidParameter(name, "a vector of integers", f"{array.ndim}-d {array.dtype}")
     if array.size and not low <= array.min() <= array.max() <= _LARGEST:
         expected = f"integers of at least {low}"
-        raise InvalidParameter(name, "Friends", expected, int(array.min() if array.min() < low else array.max()))
+        raise InvalidParameter(name, expected, int(array.min() if array.min() < low else array.max()))
     return array.astype(np.int32)  # one type everywhere, or equal tables would have different digests
 
 

@@ -48,4 +48,4 @@ class Length(Neighbours):
         """Refuse a mechanism that does not report one number."""
         Ask.check_mechanism(self, mechanism)
         if mechanism.shape != SymbolShape(1, 1, mechanism.shape.columns[0].dtype):
-            raise InvalidParameter("mechanism", f"the question '{self.name}'", "one of single numbers", mechanism.name)
+            raise InvalidParameter("mechanism", "one of single numbers", mechanism.name)

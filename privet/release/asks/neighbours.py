@@ -56,4 +56,4 @@ class Neighbours(Ask):
         """Refuse a mechanism that does not report lists."""
         super().check_mechanism(mechanism)
         if not isinstance(mechanism.shape, ListShape):
-            raise InvalidParameter("mechanism", f"the question '{self.name}'", "one of lists", mechanism.name)
+            raise InvalidParameter("mechanism", "one of lists", mechanism.name)

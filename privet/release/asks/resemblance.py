@@ -96,7 +96,7 @@ class Resemblance(Ask):
             self.scorer.ndim != 2 or not np.issubdtype(self.scorer.dtype, np.integer)
         ):
             found = f"{self.scorer.ndim}-d {self.scorer.dtype}"
-            raise InvalidParameter("scorer", "Resemblance", "a matrix of integers, or a function", found)
+            raise InvalidParameter("scorer", "a matrix of integers, or a function", found)
         if isinstance(self.offers, np.ndarray):
             object.__setattr__(self, "offers", _checked_offers(self.offers))
         elif isinstance(self.offers, OwnRow):
@@ -185,7 +185,7 @@ class Resemblance(Ask):
         super().check_mechanism(mechanism)
         if not isinstance(mechanism, OfferedResponse):
             expected = f"'{OfferedResponse.name}'"
-            raise InvalidParameter("mechanism", f"the question '{self.name}'", expected, mechanism.name)
+            raise InvalidParameter("mechanism", expected, mechanism.name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values; a scorer that is a function is named as such."""
@@ -195,7 +195,7 @@ class Resemblance(Ask):
 
 def _checked_offers(offers: NDArray[Any]) -> NDArray[np.int16]:
     if offers.ndim != 2 or not np.issubdtype(offers.dtype, np.integer):
-        raise InvalidParameter("offers", "Resemblance", "a matrix of classes", f"{offers.ndim}-d {offers.dtype}")
+        raise InvalidParameter("offers", "a matrix of classes", f"{offers.ndim}-d {offers.dtype}")
     before, after = offers[:, :-1], offers[:, 1:]
     if offers.size and (
         offers.min() < -1
@@ -203,5 +203,5 @@ def _checked_offers(offers: NDArray[Any]) -> NDArray[np.int16]:
         or ((after >= 0) & (after <= before) | (before < 0) & (after >= 0)).any()
     ):
         expected = "ascending classes, each once, filled up with -1"
-        raise InvalidParameter("offers", "Resemblance", expected, "others")
+        raise InvalidParameter("offers", expected, "others")
     return offers.astype(np.int16)

@@ -34,7 +34,7 @@ def measure_worth(
         options: The number of likeliest classes that are offered (default 2).
     """
     if not isinstance(system, Inquiry):
-        raise InvalidParameter("system", "measure_worth", "inquiry", system.name)
+        raise InvalidParameter("system", "inquiry", system.name)
     return {"test": answer_worth(np.array(PRIORS[prior]), options, system.epsilon_features or 0.0)}
 
 

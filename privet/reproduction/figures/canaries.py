@@ -39,7 +39,7 @@ def measure_canaries(
         runs: The number of training runs in each world (default 20,000).
     """
     if not isinstance(system, HeterPoisson) or system.target_epsilon is None:
-        raise InvalidParameter("system", "measure_canaries", "heterpoisson with a target epsilon", system.name)
+        raise InvalidParameter("system", "heterpoisson with a target epsilon", system.name)
     began = time.perf_counter()
     release = system.release(graph)
     if kind == "claim":

@@ -26,7 +26,7 @@ _COLUMNS = 256
 def measure_estimation(kind: str, system: LocalSystem, graph: Graph, seed: int) -> Measurement:
     """The error of one collection: of the system as it is, with another mechanism, or with the mean aggregator."""
     if not isinstance(system, LPGNN):
-        raise InvalidParameter("system", "measure_estimation", "lpgnn", system.name)
+        raise InvalidParameter("system", "lpgnn", system.name)
     if graph.features is None or graph.schema is None:
         raise InvalidData("graph given to measure_estimation", "with features and a schema", "none")
     began = time.perf_counter()

@@ -25,7 +25,7 @@ def measure_impact(kind: str, system: CentralSystem, graph: Graph, seed: int, sh
     the gradient of the mean loss (over the nodes of the smaller graph). Of ``graph`` only sizes are read.
     """
     if not isinstance(system, HeterPoisson):
-        raise InvalidParameter("system", "measure_impact", "heterpoisson", system.name)
+        raise InvalidParameter("system", "heterpoisson", system.name)
     if graph.schema is None:
         raise InvalidData("graph given to measure_impact", "with a schema", "none")
     nodes, features, classes = graph.num_nodes, graph.schema.dimension, graph.schema.classes

@@ -27,7 +27,7 @@ def measure_links(kind: str, system: Any, graph: Graph, seed: int) -> float:
         seed: The seed of the split, the reports and the training.
     """
     if not isinstance(system, PrivGE):
-        raise InvalidParameter("system", "measure_links", "PrivGE", type(system).__name__)
+        raise InvalidParameter("system", "PrivGE", type(system).__name__)
     links = split_edges(graph, 0.05, 0.10, seed=seed)
     seeded, bits = replace(system, seed=seed), SeededBits(seed)
     if kind == NON_PRIVATE.key:

@@ -44,7 +44,7 @@ def embedding_bound(epsilon: float, delta: float, classes: int) -> float:
 
 def _embedding(system: Any, graph: Graph, seed: int) -> float:
     if graph.labels is None or graph.schema is None:
-        raise InvalidParameter("graph", "precision", "one with labels and a schema", "one without")
+        raise InvalidParameter("graph", "one with labels and a schema", "one without")
     test = split_nodes(graph, 0.8, 0.0, seed=seed).test
     predicted = predict_from_embeddings(system, graph, seed)
     return macro_precision(predicted[test], graph.labels[test], graph.schema.classes)
@@ -52,7 +52,7 @@ def _embedding(system: Any, graph: Graph, seed: int) -> float:
 
 def _bound(system: Any, graph: Graph, seed: int) -> float:
     if graph.schema is None or system.target_epsilon is None:
-        raise InvalidParameter("system", "precision", "one with a target epsilon", system.target_epsilon)
+        raise InvalidParameter("system", "one with a target epsilon", system.target_epsilon)
     return embedding_bound(system.target_epsilon, system.delta_for(graph.num_nodes), graph.schema.classes)
 
 

@@ -34,7 +34,7 @@ def embeddings(system: GAP, graph: Graph, bits: SeededBits) -> NDArray[np.float3
     if graph.features is None:
         raise InvalidData("graph given to embeddings", "with features", "none")
     if system.target_epsilon is None:
-        raise InvalidParameter("system", "embeddings", "one with a target epsilon", system.target_epsilon)
+        raise InvalidParameter("system", "one with a target epsilon", system.target_epsilon)
     everybody = np.ones(graph.num_nodes, dtype=np.bool_)
     if 0 < system.axes < graph.features.shape[1]:  # nobody is unprotected here, so that no axes are public
         graph = public_projection(graph, system.axes)

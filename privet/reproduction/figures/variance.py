@@ -18,7 +18,7 @@ VARIANCE_KINDS = ("private", "square_wave_unbiased", "piecewise", "multi_bit", "
 def measure_variance(kind: str, system: LocalSystem, graph: Graph, seed: int) -> Measurement:
     """The largest variance over all values of a feature, at the system's budget; the seed is not used."""
     if not isinstance(system, PrivGE):
-        raise InvalidParameter("system", "measure_variance", "privge", system.name)
+        raise InvalidParameter("system", "privge", system.name)
     if graph.schema is None or graph.schema.dimension != 1:
         raise InvalidData("graph given to measure_variance", "with a schema of one feature", graph.schema)
     return {"test": worst_variance(kind, graph.schema, system.epsilon_features)}
@@ -41,4 +41,4 @@ def worst_variance(kind: str, schema: Schema, epsilon: float) -> float:
             return float(MultiBit.declare(schema, epsilon=epsilon, sample=1).variance(values).max())
         case "laplace":
             return float(Laplace.declare(schema, epsilon=epsilon).variance(values).max())
-    raise InvalidParameter("kind", "worst_variance", "one of " + ", ".join(VARIANCE_KINDS), kind)
+    raise InvalidParameter("kind", "one of " + ", ".join(VARIANCE_KINDS), kind)

@@ -11,19 +11,19 @@ from privet.reproduction.cells import Cell, PublishedTable
 
 __all__ = ["TABLES"]
 
-_PRICES = (("relationship", 2.0), ("list bit", 1.0))
-"""Inquiry at Blink's price of a relationship, and at its price of a list bit; Inquiry's own prices are equal."""
+_PRICES = (("the same price", 1.0), ("what an honest server gets for the same price", 2.0))
+"""Inquiry at Blink's epsilon, and at twice that: of an honest server only one end counts a pair."""
 
 
 def _table(dataset: str, printed: tuple[float, ...], references: dict[str, float]) -> PublishedTable:
     cells = [
         Cell(
             dataset,
-            f"Blink's eps {eps:g}: ours {factor * eps:g}, the same price of a {price}",
+            f"Blink's eps {eps:g}: ours {factor * eps:g}, {price}",
             _settings(factor * eps),
             mean,
             at=eps,
-            series=f"the same price of a {price}",
+            series=price,
             references=references,
         )
         for price, factor in _PRICES
@@ -35,9 +35,9 @@ def _table(dataset: str, printed: tuple[float, ...], references: dict[str, float
         "inquiry",
         tuple(cells),
         remark=(
-            "Blink's epsilon is that of a list; both ends report a pair, so a relationship costs twice as much. In "
-            "Inquiry each pair is counted by one end at most, so a list bit and a relationship cost the same, which is "
-            "the true eps."
+            "Blink's epsilon is that of a list bit; both ends report a pair, so a relationship costs twice as much. So "
+            "it does in Inquiry, where a dishonest server can make both ends count, and the true eps is that of a "
+            "relationship. For an honest server one end counts each pair."
         ),
         axis="Blink's epsilon of a list",
         beside=("structure", "dealt_answers", "noise_free"),

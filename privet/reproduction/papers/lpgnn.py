@@ -6,7 +6,7 @@ from typing import Any
 
 from privet.reproduction.cells import Cell, PublishedTable
 from privet.reproduction.figures.estimation_error import measure_estimation
-from privet.reproduction.measures import OWN, Measure, of_kinds
+from privet.reproduction.measures import BY_SETTING, OWN, Measure, of_kinds
 
 __all__ = ["TABLES"]
 
@@ -118,7 +118,8 @@ def _figure_6() -> PublishedTable:
             "is usually better, especially for small K."
         ),
         axis="K",
-        beside=("structure_only", "structure", "non_private"),
+        measure=BY_SETTING,
+        beside=("structure_only", "structure", "same_settings"),
     )
 
 

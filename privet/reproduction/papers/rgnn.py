@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from privet.reproduction.cells import Cell, PublishedTable
+from privet.reproduction.measures import BY_SETTING
 
 __all__ = ["TABLES"]
 
@@ -129,7 +130,8 @@ def _figure_2() -> PublishedTable:
             "GCN comparatively worse."
         ),
         axis="eps_y",
-        beside=("structure_only", "structure", "non_private"),
+        measure=BY_SETTING,
+        beside=("structure_only", "structure", "same_settings"),
     )
 
 

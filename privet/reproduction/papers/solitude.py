@@ -12,8 +12,8 @@ __all__ = ["TABLES"]
 _CITATION_BUDGETS = (7.0, 7.3, 7.5, 7.7, 7.9, 8.0)
 _BUDGETS = {"cora": _CITATION_BUDGETS, "citeseer": _CITATION_BUDGETS, "lastfm": (7.7, 7.9, 8.0, 8.3, 8.5, 8.7)}
 _SIDES = (
-    "Two-sided: the published calibration, and both endpoints report a pair, so a relationship costs 2 eps_a. "
-    "One-sided: the Bayesian calibration, and a relationship costs eps_a. True eps: features and one list bit."
+    "Two-sided: the published calibration, and both endpoints report a pair. One-sided: the Bayesian calibration, and "
+    "an honest server has one report of a pair. True eps: features and one relationship, which costs 2 eps_a."
 )
 
 
@@ -61,7 +61,7 @@ def _table_2() -> PublishedTable:
         "Solitude, table 2: GraphSAGE on the noisy graph, without any denoising",
         "solitude",
         tuple(cells),
-        remark="Two-sided: a relationship costs 2 eps_a, as in the paper; one-sided: eps_a.",
+        remark="Two-sided: both ends report a pair, as in the paper; one-sided: one. A relationship costs 2 eps_a.",
         axis="eps_a",
         beside=("structure_only", "structure", "features_only", "non_private"),
     )

@@ -27,8 +27,8 @@ from privet.models.clipping import perceptron
 from privet.models.private_training import Batch, Optimizer, PrivateSteps, train_privately
 from privet.models.rows import SparseRows, outputs
 from privet.privacy import Guarantee
-from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.processes import Process
+from privet.privacy.delta import Delta, chosen_delta
 from privet.privacy.ledger import LedgerLine
 from privet.release.central import CentralRelease
 from privet.systems.central._public_axes import PublicAxes
@@ -59,7 +59,8 @@ class CentralSystem(ABC):
     Args:
         target_epsilon: The largest epsilon of a run.
         noise_multiplier: The standard deviation of the noise on a sum of gradients, over ``max_grad_norm``.
-        delta: The probability that the bound may fail with (default N^-1.1, N being the nodes of the whole graph).
+        delta: The probability that the bound may fail with (default 1 / (10 N), N being the nodes of the whole graph;
+            "paper" is HeterPoisson's N^-1.1).
         max_grad_norm: The norm that each gradient is clipped to.
         batch_size: N times the sampling rate q of each training node, N being all nodes of the graph.
         epochs: The number of passes; there are ceil(epochs / q) steps.
@@ -88,7 +89,7 @@ class CentralSystem(ABC):
 
     target_epsilon: float | None = None
     noise_multiplier: float | None = None
-    delta: float | None = None
+    delta: Delta | None = None
     max_grad_norm: float = 0.5
     batch_size: int = 4096
     epochs: float = 9.0
@@ -102,24 +103,23 @@ class CentralSystem(ABC):
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
         check_choices(self, {"noise": Noise, "optimizer": Optimizer})
         if self.noise not in self.process_kind.noises:
             expected = f"{' or '.join(self.process_kind.noises)}, the only one accounted for"
-            raise InvalidParameter("noise", owner, expected, self.noise)
+            raise InvalidParameter("noise", expected, self.noise)
         if self.noise == "sml" and self.target_epsilon is not None:
             expected = "None with SML noise, whose published accountant does not hold: give noise_multiplier"
-            raise InvalidParameter("target_epsilon", owner, expected, self.target_epsilon)
+            raise InvalidParameter("target_epsilon", expected, self.target_epsilon)
         if (self.target_epsilon is None) == (self.noise_multiplier is None):
             found = f"target_epsilon={self.target_epsilon} and noise_multiplier={self.noise_multiplier}"
-            raise InvalidParameter("target_epsilon", owner, "given if and only if noise_multiplier is not", found)
+            raise InvalidParameter("target_epsilon", "given if and only if noise_multiplier is not", found)
         if self.batch_norm:
             expected = "False: statistics of a batch make each example's gradient depend on all the others"
-            raise InvalidParameter("batch_norm", owner, expected, self.batch_norm)
+            raise InvalidParameter("batch_norm", expected, self.batch_norm)
+        self.delta_for(1)  # refuses what is no delta
         rules: list[tuple[str, bool, str]] = [
             ("target_epsilon", self.target_epsilon is None or 0 < self.target_epsilon < math.inf, "finite and above 0"),
             ("noise_multiplier", self.noise_multiplier is None or 0 <= self.noise_multiplier < math.inf, "at least 0"),
-            ("delta", self.delta is None or 0 < self.delta < 1, "between 0 and 1"),
             ("max_grad_norm", self.max_grad_norm > 0, "above 0"),
             ("max_grad_norm", self.noise_multiplier == 0 or self.max_grad_norm < math.inf, "finite with noise"),
             ("batch_size", self.batch_size >= 1, "an integer of at least 1"),
@@ -132,7 +132,7 @@ class CentralSystem(ABC):
         ]
         for name, holds, expected in rules:
             if not holds:
-                raise InvalidParameter(name, owner, expected, getattr(self, name))
+                raise InvalidParameter(name, expected, getattr(self, name))
 
     @abstractmethod
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
@@ -172,6 +172,10 @@ class CentralSystem(ABC):
         network.load_state_dict(own)
         return self.infer(network, view, self.bits())
 
+    def check(self, graph: Graph) -> None:
+        """Refuse a graph that the system cannot work on, before anything is trained."""
+        TrainingView.of(graph, type(self).__name__)
+
     def view(self, graph: Graph) -> TrainingView:
         """Return the holder's side of a graph, its features reduced to ``axes`` columns if there are more."""
         view = TrainingView.of(graph, type(self).__name__)
@@ -202,8 +206,8 @@ class CentralSystem(ABC):
         return math.ceil(self.epochs / self.rate(num_nodes))
 
     def delta_for(self, num_nodes: int) -> float:
-        """Return ``delta``, or N^-1.1."""
-        return default_delta(num_nodes, type(self).__name__) if self.delta is None else self.delta
+        """Return ``delta`` as a number."""
+        return chosen_delta(self.delta, num_nodes)
 
     def process(self, num_nodes: int) -> Process:
         """Return the sampling process of a run over so many nodes."""

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.data import Graph
+from privet.data.interop import as_graph
 from privet.errors import InvalidData
 from privet.graph.subgraphs import few_neighbours
 from privet.mechanisms import GridSum, SeededBits
@@ -54,15 +55,14 @@ class TrainingView:
             graph: A graph with features, a schema, labels and a split.
             owner: The system that an error names.
         """
-        if graph.features is None or graph.schema is None or graph.labels is None or graph.split is None:
-            missing = [n for n in ("features", "schema", "labels", "split") if getattr(graph, n) is None]
-            raise InvalidData(f"graph given to {owner}", "with features, schema, labels, split", missing)
-        members = graph.split.train & (graph.labels >= 0)
+        features, schema, labels, split = as_graph(graph, owner).require(
+            "features", "schema", "labels", "split", owner=owner
+        )
+        members = split.train & (labels >= 0)
         if not members.any():
-            raise InvalidData(f"training nodes given to {owner}", "labelled, at least one of them", "none that is")
-        labels = np.where(members, graph.labels, -1)
-        unprotected = graph.split.validation | graph.split.test
-        return cls(graph, graph.features, labels, members, unprotected, graph.schema.classes)
+            raise InvalidData(f"{owner} found no labelled training node. Give the training nodes labels.")
+        unprotected = split.validation | split.test
+        return cls(graph, features, np.where(members, labels, -1), members, unprotected, schema.classes)
 
     @property
     def num_nodes(self) -> int:

@@ -65,11 +65,11 @@ class DPAR(CentralSystem):
         super().__post_init__()
         for name in ("ranked", "top", "max_listeners"):
             if not is_count(getattr(self, name)):
-                raise InvalidParameter(name, "DPAR", "an integer of at least 1", getattr(self, name))
+                raise InvalidParameter(name, "an integer of at least 1", getattr(self, name))
         if not 0 < self.teleport < 1:
-            raise InvalidParameter("teleport", "DPAR", "between 0 and 1", self.teleport)
+            raise InvalidParameter("teleport", "between 0 and 1", self.teleport)
         if self.hops < 0:
-            raise InvalidParameter("hops", "DPAR", "an integer of at least 0", self.hops)
+            raise InvalidParameter("hops", "an integer of at least 0", self.hops)
 
     def process(self, num_nodes: int) -> RankedNeighbours:
         """Return the release of the vectors and the steps after it."""

@@ -44,7 +44,7 @@ class GAP(CentralSystem):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not is_count(self.max_degree):
-            raise InvalidParameter("max_degree", "GAP", "an integer of at least 1", self.max_degree)
+            raise InvalidParameter("max_degree", "an integer of at least 1", self.max_degree)
 
     def process(self, num_nodes: int) -> NoisyAggregation:
         """Return the aggregation and the steps after it."""

@@ -89,13 +89,13 @@ class HeterPoisson(CentralSystem):
         check_choices(self, {"backbone": Backbone, "setting": Setting, "structure": Structure})
         if self.structure == "public" and not self.knows_unprotected:
             expected = "none or degrees in the inductive setting, in which training does not know unprotected nodes"
-            raise InvalidParameter("structure", type(self).__name__, expected, self.structure)
+            raise InvalidParameter("structure", expected, self.structure)
         finite = self.noise_multiplier == 0 or self.multiplier < math.inf
         if not (self.multiplier >= 0 and finite):
             expected = "at least 0, and finite where noise is added"
-            raise InvalidParameter("multiplier", "HeterPoisson", expected, self.multiplier)
+            raise InvalidParameter("multiplier", expected, self.multiplier)
         if self.test_neighbours is not None and self.test_neighbours < 0:
-            raise InvalidParameter("test_neighbours", "HeterPoisson", "None or at least 0", self.test_neighbours)
+            raise InvalidParameter("test_neighbours", "None or at least 0", self.test_neighbours)
 
     @property
     def expected_picks(self) -> float:
@@ -226,6 +226,7 @@ _STRUCTURE_ALONE = Control(
     "no features",
     "public structure without features, privately trained",
     _structure_alone,
+    question="the features",
     subject=lambda system: HeterPoisson(
         **{field.name: getattr(system, field.name) for field in fields(CentralSystem)}, structure="public"
     ),

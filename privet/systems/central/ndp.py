@@ -36,7 +36,7 @@ class NDP(HeterPoisson):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not is_count(self.max_degree):
-            raise InvalidParameter("max_degree", "NDP", "an integer of at least 1", self.max_degree)
+            raise InvalidParameter("max_degree", "an integer of at least 1", self.max_degree)
 
     @property
     def expected_picks(self) -> float:

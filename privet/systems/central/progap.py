@@ -57,7 +57,7 @@ class ProGAP(CentralSystem):
         super().__post_init__()
         for name in ("max_degree", "depth"):
             if not is_count(getattr(self, name)):
-                raise InvalidParameter(name, "ProGAP", "an integer of at least 1", getattr(self, name))
+                raise InvalidParameter(name, "an integer of at least 1", getattr(self, name))
 
     def process(self, num_nodes: int) -> ProgressiveAggregation:
         """Return the aggregations and the trainings around them."""
@@ -81,7 +81,7 @@ class ProGAP(CentralSystem):
         network = self.network(view.features.shape[1], view.classes)
         draws = process.steps * sum(parameter.numel() for parameter in network.parameters())
         if noise and max(draws, self.depth * view.num_nodes * self.hidden_channels) > MOST_DRAWS:
-            raise InvalidParameter("depth", "ProGAP", "so small that at most 2^32 noise values are drawn", self.depth)
+            raise InvalidParameter("depth", "so small that at most 2^32 noise values are drawn", self.depth)
         aggregates: list[Rows] = []
         for stage in range(self.depth + 1):
             if stage:

@@ -34,7 +34,7 @@ class SmoothedMLP(PrivateMLP):
 
     name: ClassVar[str] = "smoothed-mlp"
     baseline: ClassVar[str | None] = "the private MLP, its predictions smoothed over unprotected edges"
-    baseline_question: ClassVar[str | None] = None
+    baseline_question: ClassVar[str | None] = "the protected edges"
     baseline_short: ClassVar[str] = "smoothed"
     weight: float = 0.5
     hops: int = 4
@@ -42,9 +42,9 @@ class SmoothedMLP(PrivateMLP):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.weight <= 1:
-            raise InvalidParameter("weight", "SmoothedMLP", "from 0 to 1", self.weight)
+            raise InvalidParameter("weight", "from 0 to 1", self.weight)
         if self.hops < 0:
-            raise InvalidParameter("hops", "SmoothedMLP", "an integer of at least 0", self.hops)
+            raise InvalidParameter("hops", "an integer of at least 0", self.hops)
 
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
         """Predict as the perceptron does, and smooth."""

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.estimation.certificate import MARGIN, Possible, liars_needed, neighbour_links, own_links
+from privet.estimation.certificate import Possible, liars_needed, lost, margins_of, neighbour_links, own_links
 from privet.estimation.count_certificate import LEAST_CHANCE, MOST_FALSE
 from privet.estimation.count_trials import trials, turned
 from privet.estimation.friends import FriendPosterior
@@ -124,7 +124,7 @@ def _bounded(logits: Array, rounds: Sequence[FriendPosterior], size: Array) -> N
         size: The weight of the last round in the final logits.
     """
     people, classes = logits.shape
-    predicted, everybody = logits.argmax(axis=1), np.arange(people)
+    predicted = logits.argmax(axis=1)
     best = np.full((MOST_FALSE + 1, MOST_FALSE + 1, people, classes), np.inf)
     best[0, 0] = 0.0
     size, unsure = size.copy(), size < 0  # a weight that turns evidence around is not bounded here
@@ -136,10 +136,9 @@ def _bounded(logits: Array, rounds: Sequence[FriendPosterior], size: Array) -> N
         best = np.where(rare, best.min(axis=-1, keepdims=True), best)  # a class at the floor falls no further
         size[users] *= found.counted.weights[0]
         unsure |= size < 0
-    margins = logits[everybody, predicted][:, None] - logits
-    margins[everybody, predicted] = np.inf
+    margins = margins_of(logits, predicted)
     withstands = np.full(people, float(MOST_FALSE))
     for false in range(MOST_FALSE, 0, -1):
-        lost = (margins + best[: false + 1, : false + 1].min(axis=(0, 1)) <= MARGIN).any(axis=1)
-        withstands[lost] = false - 1
+        fallen = margins + best[: false + 1, : false + 1].min(axis=(0, 1))
+        withstands[lost(fallen).any(axis=1)] = false - 1
     return np.where(unsure, 0.0, withstands)

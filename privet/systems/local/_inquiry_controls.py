@@ -36,7 +36,7 @@ def controls(system: Inquiry) -> tuple[Control, ...]:
         Control("dealt_answers", "dealt", "answers dealt to other people at random", _dealt_answers, private),
         Control("noise_free", "no noise", "the same answers without noise", _noise_free, subject=_any_budget),
         Control("features_only", "no graph", "features without the graph", _features_only),
-        replace(MAJORITY, subject=_any_budget),
+        replace(MAJORITY, question=private),
     )
 
 

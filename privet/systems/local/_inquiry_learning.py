@@ -202,9 +202,9 @@ class InquiryLearning(InquirySettings):
         own = np.zeros((collected.num_nodes, model.classes), dtype=np.float32)
         own[answer.users] = evidence(model, offers, positions, mechanism)
         if isinstance(model, SeenScores) and collected.shown is not None and isinstance(scorer, LinearScorer):
-            everything = tuple(range(model.classes))
-            told = ask.scores(collected.shown.features).argmax(axis=1)
-            own[collected.shown.users] = np.log(model.confusion(everything)).T[told]
+            present = tuple(each for each in range(model.classes) if each not in scorer.absent)
+            told = ask.scores(collected.shown.features)[:, present].argmax(axis=1)
+            own[collected.shown.users] = np.log(model.confusion(present)).T[told]
         options_mean = float(options.mean()) if len(options) else 0.0
         return own - own.mean(axis=1, keepdims=True), model, {"options": options_mean}
 
@@ -222,6 +222,6 @@ def _given(scorer: Any, population: Population) -> LinearScorer:
     matrix = np.asarray(scorer)
     if matrix.shape != (population.dimension + 1, population.classes) or not np.isfinite(matrix).all():
         expected = f"({population.dimension} features + 1 row of offsets) x {population.classes} classes, finite"
-        raise InvalidParameter("scorer", "Inquiry", expected, f"shape {matrix.shape}")
+        raise InvalidParameter("scorer", expected, f"shape {matrix.shape}")
     integers = matrix.astype(np.int32) if np.issubdtype(matrix.dtype, np.integer) else as_integers(matrix)
     return LinearScorer(integers, unit_length=False)

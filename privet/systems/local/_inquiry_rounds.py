@@ -15,6 +15,7 @@ from privet.mechanisms import Bits, GridSum
 from privet.mechanisms.primitives.grid import unit_rows_on_grid
 from privet.privacy import Guarantee, Unit
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
+from privet.privacy.guarantee import ADJACENCY
 from privet.release import Answers
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends
@@ -22,7 +23,7 @@ from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.label import Label
 from privet.release.asks.resemblance import Resemblance
 from privet.release.central import CentralRelease
-from privet.release.local import Aggregate
+from privet.release.price import Aggregate
 from privet.systems.collected import Collected, labelled
 
 __all__ = ["ClassSums", "Inquired", "Shown", "class_sums_aggregate", "class_sums_release", "who_was_asked"]
@@ -105,7 +106,7 @@ def class_sums_aggregate(release: CentralRelease) -> Aggregate:
         "class sums (central)",
         "gaussian noise on sums of unit-length features",
         "a trusted aggregator adds up the features of labelled people of each class, and random noise to the sums",
-        Guarantee.local(Unit.FEATURES, found.epsilon, found.delta, unprotected=left),
+        Guarantee("hybrid", Unit.FEATURES, ADJACENCY[Unit.FEATURES], found.epsilon, found.delta, unprotected=left),
     )
 
 
@@ -156,6 +157,11 @@ class Inquired(Collected):
     shown: Shown | None = None
     sums: ClassSums | None = None
     learned: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def showing(self) -> NDArray[np.int64]:
+        """The ids of people who show their features."""
+        return super().showing if self.shown is None else self.shown.users
 
     def joined(self, answers: Answers) -> Inquired:
         """Add the answers of a round."""

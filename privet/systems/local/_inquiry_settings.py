@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from privet.data.population import Population
 from privet.errors import InvalidParameter
-from privet.mechanisms import Counts, MultiBit, OfferedResponse, RandomizedResponse
 from privet.release import LocalRelease, Question
-from privet.release.asks.features import Features
-from privet.release.asks.friends import Friends
-from privet.release.asks.friends_again import FriendsAgain
-from privet.release.asks.label import Label
-from privet.release.asks.resemblance import Resemblance
 from privet.release.blobs import array_digest
-from privet.release.local import Aggregate
+from privet.release.inquiry import inquiry_questions
+from privet.release.price import Aggregate
 from privet.systems.base import LocalSystem
 from privet.systems.local._inquiry_rounds import (
     class_sums_aggregate,
@@ -52,12 +47,12 @@ class InquirySettings(LocalSystem):
         super().__post_init__()
         if self.public_features and (self.epsilon_features is not None or self.epsilon_edges is None):
             expected = "False, or with private lists and without epsilon_features"
-            raise InvalidParameter("public_features", "Inquiry", expected, True)
+            raise InvalidParameter("public_features", expected, True)
         named = [name for name in _SOURCES if getattr(self, name) is not None]
         if len(named) > 1:
-            raise InvalidParameter(named[1], "Inquiry", f"None beside {named[0]}: a scorer has one source", "another")
+            raise InvalidParameter(named[1], f"None beside {named[0]}: a scorer has one source", "another")
         if named and self.epsilon_features is None:
-            raise InvalidParameter(named[0], "Inquiry", "None where features are not asked about", "a source")
+            raise InvalidParameter(named[0], "None where features are not asked about", "a source")
         if not named and self.epsilon_features is not None:
             object.__setattr__(self, "panel", _PANEL)
         self._check_shares()
@@ -72,34 +67,25 @@ class InquirySettings(LocalSystem):
             self._check_positive("class_sums")
             if self.epsilon_labels is not None:
                 expected = "None where labels are private: sums are made by true class"
-                raise InvalidParameter("class_sums", "Inquiry", expected, self.class_sums)
+                raise InvalidParameter("class_sums", expected, self.class_sums)
         for name in ("panel", "pilot"):
             value = getattr(self, name)
             if isinstance(value, float | int) and not 0 < value < 1:
-                raise InvalidParameter(name, "Inquiry", "a share of people between 0 and 1", value)
+                raise InvalidParameter(name, "a share of people between 0 and 1", value)
         if not 0 < self.calibrators <= 1:
-            raise InvalidParameter("calibrators", "Inquiry", "a share above 0, at most 1", self.calibrators)
+            raise InvalidParameter("calibrators", "a share above 0, at most 1", self.calibrators)
 
     def questions(self, population: Population) -> tuple[Question, ...]:
         """Ask for the label where labels are private, then for the pilot's features, for friends, for resemblance."""
-        asked: list[Question] = []
-        if self.epsilon_labels is not None:
-            asked.append(Question(Label(), RandomizedResponse.declare(population, epsilon=self.epsilon_labels)))
-        if self.pilot is not None:
-            asked.append(Question(Features(), MultiBit.declare(population, epsilon=self.epsilon_features)))
-        if self.epsilon_edges is not None:
-            counts = Counts.declare(population, epsilon=self.epsilon_edges, cap=self.cap)
-            asked.append(Question(Friends(), counts))
-            if not self.public_features:  # with them, one round can publish predicted classes as well
-                asked.append(Question(FriendsAgain(), counts))
-        if self.epsilon_features is not None:
-            asked.append(Question(Resemblance(), self._options(population)))
-        return tuple(asked)
+        return inquiry_questions(population, **{each.name: getattr(self, each.name) for each in fields(self)})
 
     def release(self, public: Any) -> LocalRelease:
         """Return everything that leaves the devices in all rounds, and what some people show besides."""
         population = Population.of(public)
-        return LocalRelease(self.questions(population), population, self._disclosed(), self._aggregated(population))
+        shown = ("the panel, who show their features and class",) if self.panel is not None else ()
+        return LocalRelease(
+            self.questions(population), population, self._disclosed(), self._aggregated(population), exempt=shown
+        )
 
     def _aggregated(self, population: Population) -> tuple[Aggregate, ...]:
         if self.class_sums is None:
@@ -122,7 +108,11 @@ class InquirySettings(LocalSystem):
                 "the classes of labelled people, as they are known or reported, and predicted classes of others, which "
                 "every device is given"
             )
-        return (*shown, "who is asked, which follows from public facts and from answers of others")
+        return (
+            *shown,
+            "who is asked, which follows from public facts and from randomised answers, a person's own among them: "
+            "their counts of friends, for example, can decide whether they are asked again",
+        )
 
     def settings(self) -> dict[str, Any]:
         """Return the hyper-parameters as plain values; a given scorer is too large to be listed, and named instead."""
@@ -133,9 +123,6 @@ class InquirySettings(LocalSystem):
     def decided_by(cls, release: LocalRelease) -> dict[str, Any]:
         """Return the release's budgets; features that are not asked about have none."""
         return {"epsilon_features": None, **super().decided_by(release)}
-
-    def _options(self, population: Population) -> OfferedResponse:
-        return OfferedResponse(epsilon=cast(float, self.epsilon_features), most=max(2, min(population.classes, 255)))
 
 
 def _named(scorer: Any) -> str:

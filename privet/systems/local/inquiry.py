@@ -22,9 +22,9 @@ from privet.data import Graph
 from privet.errors import InvalidData
 from privet.estimation.friends import second_round
 from privet.estimation.resemblance import best_offers
-from privet.estimation.scorers import LinearScorer, check_every_class
+from privet.estimation.scorers import LinearScorer, check_classes
 from privet.graph.topology import Elsewhere
-from privet.mechanisms import Bits
+from privet.mechanisms import Bits, OfferedResponse
 from privet.release import Answers, LocalRelease, PrivateData, Question
 from privet.release.asks import Ask
 from privet.release.asks.features import Features
@@ -60,8 +60,8 @@ class Inquiry(InquiryLearning):
     Attributes:
         epsilon_features: The budget of the feature question; None if features are not asked about. 1 by default where
             friends are not asked about either.
-        epsilon_edges: The budget of the friend question: of a list bit, and of a relationship; None if the topology is
-            public.
+        epsilon_edges: The budget of the friend question: of a list bit, half of a relationship's; None if the topology
+            is public.
         panel: The people who show their features and class: a share of all people, drawn among training nodes, or
             their ids, or a mask. 0.1 by default where no other source of a scorer is named.
         pilot: The share of people, among training nodes, who spend the budget on a noisy feature vector instead.
@@ -110,9 +110,7 @@ class Inquiry(InquiryLearning):
             bits: The devices' randomness, as for every system.
             altered: Changes the answers of each round before the server sees them, as for every system.
         """
-        if graph.directed and self.epsilon_edges is not None:
-            raise InvalidData("graph given to Inquiry", "undirected", "a directed one")
-        self._check_graph(graph)
+        self.check(graph)
         drawn = self.bits() if bits is None else bits
         collected = self._opened(graph, drawn)
         while (release := self.next_round(collected)) is not None:
@@ -121,12 +119,23 @@ class Inquiry(InquiryLearning):
             collected = collected.joined(altered(release.perturb(PrivateData.of(graph), drawn, asked)))
         return collected
 
+    def check(self, graph: Graph) -> None:
+        """Refuse what every system refuses, directed friend lists, and a panel or pilot of fewer than two classes."""
+        super().check(graph)
+        if graph.directed and self.epsilon_edges is not None:
+            raise InvalidData("Inquiry counts friends at both ends of an edge; this graph is directed.")
+        labels, classes = graph.labels, 0 if graph.schema is None else graph.schema.classes
+        if self.panel is not None and labels is not None:
+            check_classes(labels[self._panel(graph)], classes, "A panel")
+        if self.pilot is not None and labels is not None and self.epsilon_labels is None:
+            check_classes(labels[self._drawn(graph, self.pilot)], classes, "A pilot")
+
     def next_round(self, collected: Inquired) -> LocalRelease | None:
         """Draw up the next questions from what is public by now; None after the last round."""
         population = collected.release.population
         waiting = {q.name: q for q in self.questions(population) if q.name not in collected.answers}
         for name in filter(waiting.__contains__, _ROUNDS):
-            ready = replace(waiting[name], ask=self._drawn_up(waiting[name].ask, collected))
+            ready = replace(waiting[name], ask=self._drawn_up(waiting[name], collected))
             return replace(collected.release, questions=(ready,))
         return None
 
@@ -158,16 +167,9 @@ class Inquiry(InquiryLearning):
             noise = class_sums_release(self.class_sums, graph.num_nodes)
             sums = ClassSums.of(graph, release.population.classes, noise, bits)
         opened = Inquired(public_view(graph, release), nothing, shown=shown, sums=sums)
-        self._check_scorer(opened)
-        return opened
-
-    def _check_scorer(self, opened: Inquired) -> None:
-        """Find out before anybody spends anything that there will be no scorer."""
         if self.pilot is None and self.epsilon_features is not None:
-            self._scorer(opened)
-        elif self.pilot is not None and self.epsilon_labels is None:
-            labels, classes = opened.seen_labels(), opened.schema.classes
-            check_every_class(labels[self._drawn(opened.public, self.pilot)], classes, "A pilot")
+            self._scorer(opened)  # if there is none, nobody has spent anything yet
+        return opened
 
     def _panel(self, graph: Graph) -> NDArray[np.int64]:
         """Return the people of the panel: the given ones, or a share of all, drawn among labelled training nodes."""
@@ -197,7 +199,8 @@ class Inquiry(InquiryLearning):
             return np.setdiff1d(asked, self._panel(graph))  # they show their class
         return asked
 
-    def _drawn_up(self, ask: Ask, collected: Inquired) -> Ask:
+    def _drawn_up(self, question: Question, collected: Inquired) -> Ask:
+        ask = question.ask
         if isinstance(ask, FriendsAgain):
             first = collected.release.question(Friends.name).ask
             second = second_round(cast(Friends, first), np.exp(self._prior(collected)))
@@ -213,8 +216,9 @@ class Inquiry(InquiryLearning):
             return ask.attach(table=table, ranks=ranks_of(seen >= 0, calibrating, predicted.max(axis=1)))
         if isinstance(ask, Resemblance):
             scorer, model = self._scorer(collected)
-            options = self._options(collected.release.population)
-            offers, _ = best_offers(self._prior(collected), model, options)
+            absent = scorer.absent if isinstance(scorer, LinearScorer) else ()
+            options = cast(OfferedResponse, question.mechanism)
+            offers, _ = best_offers(self._prior(collected), model, options, absent)
             offers[~self._worth_asking(collected)] = -1
             if isinstance(scorer, LinearScorer):
                 return replace(ask, unit_length=scorer.unit_length).attach(scorer=scorer.weights, offers=offers)
@@ -266,6 +270,9 @@ class Inquiry(InquiryLearning):
         probabilities = softmax(logits, axis=1).astype(np.float32)
         certificate = self._certificate(collected, logits, weighed)
         facts |= who_was_asked(collected) | ({} if certificate is None else certificate.facts())
+        if weighed is not None:
+            scorer, _ = self._scorer(collected)
+            facts |= {f"never_offered_{each}": 1.0 for each in getattr(scorer, "absent", ())}
         score = float((probabilities[held].argmax(axis=1) == seen[held]).mean())
         return self.fitted(collected, probabilities, validation_score=score, facts=facts, certificate=certificate)
 

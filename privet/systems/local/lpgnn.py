@@ -90,6 +90,7 @@ class LPGNN(NetworkSettings, ProjectedSystem):
 
     name: ClassVar[str] = "lpgnn"
     least_layers: ClassVar[int] = 2
+    smoothing: ClassVar[str | None] = "hops"
     defences: ClassVar[tuple[str, ...]] = ("screen", "bound")
     search_space: ClassVar[dict[str, list[Any]]] = {
         "hops": [2, 4, 8, 16, 32],
@@ -115,12 +116,12 @@ class LPGNN(NetworkSettings, ProjectedSystem):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choices(self, _CHOICES)
-        check_backbone(self.backbone, "LPGNN")
+        check_backbone(self.backbone)
         self._check_least(hops=0, label_hops=0, networks=1)
         self._check_positive("label_evidence")
         if self.projection is not None and self.epsilon_labels is not None and self.label_denoising == "majority":
             expected = "posterior with a projection: the majority's loss propagates the network's output at every step"
-            raise InvalidParameter("label_denoising", "LPGNN", expected, self.label_denoising)
+            raise InvalidParameter("label_denoising", expected, self.label_denoising)
 
     def feature_mechanism(self, population: Population) -> Mechanism:
         """Return Algorithm 1's multi-bit mechanism, or one of those that the paper compares it with."""

@@ -98,9 +98,9 @@ class PrivGE(NetworkSettings, ProjectedSystem):
         check_choices(self, {"mechanism": FeatureMechanism, "centring": Centring, "activation": Activation})
         for name in ("alpha", "tolerance"):
             if not 0 < getattr(self, name) < 1:
-                raise InvalidParameter(name, "PrivGE", "a number in (0, 1)", getattr(self, name))
+                raise InvalidParameter(name, "a number in (0, 1)", getattr(self, name))
         if not 0 <= self.r <= 1:
-            raise InvalidParameter("r", "PrivGE", "a number in [0, 1]", self.r)
+            raise InvalidParameter("r", "a number in [0, 1]", self.r)
         self._check_least(sample=1, batch_size=1, folds=1)
         self._check_positive("scale")
 

@@ -67,6 +67,7 @@ class RGNN(NetworkSettings, LocalSystem):
     """
 
     name: ClassVar[str] = "rgnn"
+    smoothing: ClassVar[str | None] = "hops"
     defences: ClassVar[tuple[str, ...]] = ("screen", "bound")
     search_space: ClassVar[dict[str, list[Any]]] = {
         "hops": [4, 8, 16, 32],
@@ -99,13 +100,13 @@ class RGNN(NetworkSettings, LocalSystem):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choices(self, {"fill": Fill})
-        check_backbone(self.backbone, "RGNN")
+        check_backbone(self.backbone)
         self._check_least(sample=1, hops=0, label_hops=0, input_label_hops=0, clusters=1)
         self._check_positive("max_grad_norm")
         if not 0 <= self.alpha < float("inf"):
-            raise InvalidParameter("alpha", "RGNN", "a finite number of at least 0", self.alpha)
+            raise InvalidParameter("alpha", "a finite number of at least 0", self.alpha)
         if self.keep_best and self.validation_reports:
-            raise InvalidParameter("keep_best", "RGNN", "False where validation reports are trained on", True)
+            raise InvalidParameter("keep_best", "False where validation reports are trained on", True)
 
     @property
     def epsilon_per_feature(self) -> float:

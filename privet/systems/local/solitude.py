@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from privet.data import Graph
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
+from privet.estimation.adam import Adam
 from privet.estimation.beliefs import Beliefs, propagate_beliefs
 from privet.estimation.resistant import bounded_lists
 from privet.estimation.structure import ReportedPairs, Symmetrise, closure_log_odds, estimated_degrees, noisy_graph
@@ -45,6 +46,7 @@ Calibration: TypeAlias = Literal["bayesian", "none", "published"]
 SolitudeBackbone: TypeAlias = Literal["gcn", "sage"]
 Degrees: TypeAlias = Literal["counted", "ignored", "reported"]
 
+_NOISELESS = 25.0  # at this budget one bit in e^25 is changed
 _CHOICES = {"calibration": Calibration, "symmetrise": Symmetrise, "backbone": SolitudeBackbone, "degrees": Degrees}
 
 
@@ -73,6 +75,7 @@ class Solitude(NetworkSettings, LocalSystem):
     """
 
     name: ClassVar[str] = "solitude"
+    smoothing: ClassVar[str | None] = "feature_hops"
     defences: ClassVar[tuple[str, ...]] = ("screen", "agree", "bound")
     search_space: ClassVar[dict[str, list[Any]]] = {
         "feature_hops": [0, 2, 4, 8],
@@ -103,20 +106,20 @@ class Solitude(NetworkSettings, LocalSystem):
         check_choices(self, _CHOICES)
         self._check_least(feature_hops=0, label_hops=0)
         if not 0 <= self.degree_share < 1:
-            raise InvalidParameter("degree_share", "Solitude", "at least 0 and below 1", self.degree_share)
+            raise InvalidParameter("degree_share", "at least 0 and below 1", self.degree_share)
         for name in ("fidelity", "sparsity"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise InvalidParameter(name, "Solitude", "a finite number of at least 0", getattr(self, name))
+                raise InvalidParameter(name, "a finite number of at least 0", getattr(self, name))
         if self.epsilon_labels is not None:
-            raise InvalidParameter("epsilon_labels", "Solitude", "None: its labels are public", self.epsilon_labels)
+            raise InvalidParameter("epsilon_labels", "None: its labels are public", self.epsilon_labels)
         if self.one_sided and self.symmetrise == "directed":
             expected = "another than directed where each pair is reported once"
-            raise InvalidParameter("symmetrise", "Solitude", expected, self.symmetrise)
+            raise InvalidParameter("symmetrise", expected, self.symmetrise)
         self._check_positive("adjacency_learning_rate", "max_entries")
         if self.degrees == "reported":
             self._check_positive("degree_share")
         if self.one_sided and "agree" in self.defence:
-            raise InvalidParameter("defence", "Solitude", "without agree where one end reports a pair", "agree")
+            raise InvalidParameter("defence", "without agree where one end reports a pair", "agree")
 
     def feature_mechanism(self, population: Population) -> MultiBit:
         """Return the multi-bit mechanism."""
@@ -141,7 +144,8 @@ class Solitude(NetworkSettings, LocalSystem):
         """Return the release's budgets; that of the list's length is a share of the edges'."""
         decided = super().decided_by(release)
         if release.asks(Length.name):
-            lists, length = (release.question(name).line().epsilon for name in (Neighbours.name, Length.name))
+            asked = (release.question(name).mechanism for name in (Neighbours.name, Length.name))
+            lists, length = (mechanism.guarantee().epsilon for mechanism in asked)
             shared = {"epsilon_edges": lists + length, "degree_share": length / (lists + length)}
             decided |= {**shared, "degrees": "reported"}
         return decided
@@ -165,14 +169,21 @@ class Solitude(NetworkSettings, LocalSystem):
             Control("lpgnn_noisy", "LPGNN", "LPGNN on the noisy graph, as the paper adapts it", smoothed),
             replace(FEATURES_ONLY, question="the reported edges"),
             STRUCTURE_ONLY,
-            replace(STRUCTURE, title="the reported structure alone, by a strong model"),
+            replace(
+                STRUCTURE,
+                title="the reported structure alone, by a strong model",
+                question="the private features",
+                spares="the private features",
+            ),
             MAJORITY,
             NON_PRIVATE,
         )
 
     def without_privacy(self) -> Self:
-        """Return the same system on the public topology."""
-        return replace(super().without_privacy(), epsilon_edges=None, symmetrise="union")
+        """Return the same system with lists that nothing is changed in, so that beliefs follow true edges."""
+        calibration = "none" if self.calibration == "published" else self.calibration  # true edges need no learning
+        exact: dict[str, Any] = {"epsilon_edges": _NOISELESS, "degrees": "ignored", "calibration": calibration}
+        return replace(super().without_privacy(), **exact)
 
     def collect(self, graph: Graph, bits: Bits | None = None, *, altered: Altered = unaltered) -> Collected:
         """Play every device: its randomised list, features and perhaps the list's length."""
@@ -271,17 +282,13 @@ class Solitude(NetworkSettings, LocalSystem):
             model.gnn.requires_grad_(False)
             yield loss_on(fit, model) + graph.penalty(self.fidelity, self.sparsity)
 
-        def projected_adam(*arguments: Any, **options: Any) -> torch.optim.Optimizer:
-            optimizer = torch.optim.Adam(*arguments, **options)
-            optimizer.register_step_post_hook(graph.project)
-            return optimizer
-
         groups = [
             {"params": list(network.gnn.parameters())},
             {"params": list(graph.parameters()), "lr": self.adjacency_learning_rate, "weight_decay": 0.0},
         ]
+        projected = partial(Adam, after=graph.project)
         return train(
-            network, in_turn, partial(loss_on, held), replace(settings, optimizer=projected_adam), parameters=groups
+            network, in_turn, partial(loss_on, held), replace(settings, optimizer=projected), parameters=groups
         )
 
 

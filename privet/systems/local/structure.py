@@ -5,7 +5,7 @@ It is what a private system must beat to be worth anybody's privacy. Private lab
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -42,7 +42,7 @@ class Structure(LocalSystem):
         super().__post_init__()
         if self.epsilon_features is not None:
             expected = "None: it asks for no features"
-            raise InvalidParameter("epsilon_features", "Structure", expected, self.epsilon_features)
+            raise InvalidParameter("epsilon_features", expected, self.epsilon_features)
 
     def questions(self, population: Population) -> tuple[Question, ...]:
         """Ask for the label where labels are private, and for nothing else."""
@@ -57,7 +57,7 @@ class Structure(LocalSystem):
 
     def controls(self) -> tuple[Control, ...]:
         """Compare with the most frequent class: nothing else is as modest."""
-        return (MAJORITY,)
+        return (replace(MAJORITY, question=None),)
 
     def dealt(self, collected: Collected) -> Collected:
         """Deal the reported labels to other people at random: there are no other reports."""

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from privet.data import KNOWN, Graph, group_columns, public_projection
+from privet.data.datasets import known_name
 
 __all__ = ["advised", "demonstrated", "prepared", "preset"]
 
@@ -62,6 +63,7 @@ def _transformed(graph: Graph, section: Mapping[str, Any]) -> Graph:
 def _chosen(system: str, dataset: str, condition: str | None) -> dict[str, Any]:
     document = _document(system)
     layers: list[dict[str, Any]] = []
+    dataset = known_name(dataset)
     if dataset in KNOWN:
         own = document.get(dataset, {})
         layers += [own] if condition is None else [document.get("conditions", {}).get(condition, {}), own]

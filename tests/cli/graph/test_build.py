@@ -6,10 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE, wait_until
 from stored_graphs import edges_of, random_pattern
 from typer.testing import CliRunner
 
@@ -66,10 +66,10 @@ def test_ctrl_c_leaves_no_store(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "privet.cli", "graph", *map(str, arguments)], stderr=subprocess.PIPE, text=True
     )
-    while not list((tmp_path / "store.partial").glob("done/*.json")):  # it is making partitions
-        assert process.poll() is None
-        time.sleep(0.01)
+    making = (tmp_path / "store.partial").glob
+    wait_until(lambda: process.poll() is not None or list(making("done/*.json")), pause=0.01)
+    assert process.poll() is None
     os.kill(process.pid, signal.SIGINT)
-    told = process.communicate(timeout=60)[1]
+    told = process.communicate(timeout=PATIENCE)[1]
     assert (process.returncode, told) == (130, "privet: stopped by Ctrl-C; nothing was left half-written.\n")
     assert not (tmp_path / "store").exists()

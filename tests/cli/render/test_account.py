@@ -44,5 +44,5 @@ def test_the_parts_of_a_central_figure_are_printed(capsys: pytest.CaptureFixture
 def test_each_question_s_price_is_printed_with_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
     print_account(account("solitude", {"epsilon_features": 1.0, "epsilon_edges": 7.0}))
     text = printed(capsys)
-    assert "87.5% neighbour list by adjacency-response, for one neighbour list bit" in text
-    assert "12.5% features by multi-bit, for one feature vector" in text
+    assert "93.3% neighbour list by adjacency-response, for one relationship" in text
+    assert "6.7% features by multi-bit, for one feature vector" in text

@@ -28,7 +28,7 @@ def made(tmp_path):
     ("arguments", "expected"),
     [
         (["--epsilon-features", 0], "a finite number above 0"),
-        (["--mechanism", "magic"], "Got magic instead"),
+        (["--mechanism", "magic"], "not magic"),
         (["--epsilon-edges", 3], "edges are private"),
         (["--opens", "tomorrow"], "2026-03-01T12:00:00Z"),
         (["--schema", "no-such-file"], "no-such-file"),
@@ -93,7 +93,7 @@ def test_a_missing_extra_is_named(made):
         f"sys.argv = ['privet', 'study', 'status', {str(folder.path)!r}]\n"
         "from privet.cli import main; main()"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert result.returncode == 2
     assert "the extra 'collection'" in result.stderr
     assert result.stderr.count("\n") == 1
@@ -167,4 +167,4 @@ def test_a_study_of_one_round_needs_no_torch(tmp_path):
         "    assert found.exit_code == 0, (command, found.output, found.exception)\n"
     )
     given = json.dumps([[str(part) for part in command] for command in commands])
-    subprocess.run([sys.executable, "-c", program], input=given, text=True, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], input=given, text=True, check=True, timeout=PATIENCE)

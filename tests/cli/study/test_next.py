@@ -10,7 +10,7 @@ from simulated_studies import privet
 pytest.importorskip("fastapi", reason="the collection extra is not installed")
 
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.showing import OpenForm
+from privet.collection.study.open_answers import OpenForm
 from privet.data import social_graph
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData

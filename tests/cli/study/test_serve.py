@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from patience import PATIENCE, wait_until
-from simulated_studies import declaration, privet, store_place
+from simulated_studies import STORES, declaration, privet, store_place
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port
-from privet.collection.tokens import new_key
+from privet.collection.study.tokens import new_key
 
 pytest.importorskip("fastapi", reason="the collection extra is not installed")
 
@@ -25,7 +25,7 @@ def listens(port):
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="there is no /proc")
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", STORES)
 def test_the_list_of_processes_shows_no_secret(tmp_path, kind, monkeypatch):
     signing = new_key().hex()
     (tmp_path / "signing").write_text(signing)

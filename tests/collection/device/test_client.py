@@ -102,6 +102,16 @@ def test_other_addresses_are_refused(url):
         Collector(url)
 
 
+def test_it_asks_whether_a_report_would_be_taken(scripted):
+    url, script, seen, bodies = scripted
+    script += [200, 409, 410, 404]
+    bodies += [b'{"status": "welcome"}', b'{"error": "Another \\u001b[2J is stored."}', b"{}"]
+    found = [Collector(url).why_refused("0" * 64, "token") for _ in range(4)]
+    assert found[:2] == [None, "Another  [2J is stored."]
+    assert ("410" in found[2], bool(found[3])) == (True, True)
+    assert {path for path, *_ in seen} == {"/reports/" + "0" * 64}
+
+
 def test_it_asks_whether_the_study_is_open_first(scripted):
     url, script, seen, bodies = scripted
     script += [200, 200, 200, 404]

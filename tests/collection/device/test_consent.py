@@ -2,9 +2,9 @@
 
 from simulated_studies import make_study
 
-from privet.collection.chain import Chain
 from privet.collection.device.consent import describe
 from privet.collection.device.ledger import Ledger
+from privet.collection.study.chain import Chain
 from privet.data import Schema
 
 
@@ -69,6 +69,7 @@ def test_a_delta_is_told():
 def test_it_says_why_a_one_sided_list_counts_twice():
     schema = Schema.numeric(2, low=0.0, high=1.0, classes=3, private_edges=True)
     bare, bound = (make_study(schema=schema, neighbours={"epsilon": 3.0}, directory=each) for each in (None, "0" * 64))
-    assert "count twice: this device cannot exclude" in describe(bare)
+    assert "A relationship counts twice: this device cannot exclude" in describe(bare)
+    assert "relationship by at most 2990" in describe(bare).replace(",", "")
     assert "one relationship costs an epsilon of 6" in describe(bound)
     assert "lifetime budget: 8." in describe(bound)

@@ -8,12 +8,13 @@ import stat
 
 import pytest
 from made_rounds import first_round, friends, friends_again, later_round, resemblance
+from patience import PATIENCE
 from simulated_studies import make_study, two_rounds
 
-from privet.collection.chain import Chain
 from privet.collection.device.ledger import Ledger, NoRefund, OtherNode, OverLimit, Withdrawal, default_path
 from privet.collection.device.refusal import Refusal
-from privet.collection.study import DEFAULT_LIMIT
+from privet.collection.study.chain import Chain
+from privet.collection.study.manifest import DEFAULT_LIMIT
 from privet.data import Schema
 from privet.errors import InvalidData, InvalidParameter
 
@@ -29,7 +30,7 @@ def test_a_report_is_made_once(tmp_path, study):
     assert [ledger.reserve(Chain((study,)), 5, make) for _ in range(3)] == [b"body"] * 3
     assert Ledger(tmp_path / "ledger").reserve(Chain((study,)), 5, make) == b"body"
     assert len(made) == 1
-    assert ledger.spent == study.cost() == 2.0
+    assert ledger.spent == study.price.epsilon == 2.0
 
 
 def test_the_limit_holds_over_all_studies():
@@ -66,7 +67,7 @@ def test_a_failure_while_making_costs_nothing(study):
 
 def crash_at(point, path, manifest):
     """A process that dies at a chosen statement of the ledger's; it returns by dying."""
-    from privet.collection.study import Study
+    from privet.collection.study.manifest import Study
 
     ledger = Ledger(path)
     statements = 0
@@ -99,10 +100,10 @@ def test_wherever_it_crashes_it_goes_on(tmp_path, study):
         process.join()
         ledger = Ledger(path)
         before = ledger.report(study, 5)
-        assert ledger.spent == (0.0 if before is None else study.cost())
+        assert ledger.spent == (0.0 if before is None else study.price.epsilon)
         body = ledger.reserve(Chain((study,)), 5, lambda: b"made again")
         assert body == (b"made again" if before is None else b"made by %d" % point)
-        assert ledger.spent == study.cost()
+        assert ledger.spent == study.price.epsilon
         if process.exitcode == 0:
             survived = point
             break
@@ -110,7 +111,7 @@ def test_wherever_it_crashes_it_goes_on(tmp_path, study):
 
 
 def race(path, manifest, queue):
-    from privet.collection.study import Study
+    from privet.collection.study.manifest import Study
 
     queue.put(Ledger(path).reserve(Chain((Study.from_bytes(manifest),)), 5, lambda: os.urandom(8)))
 
@@ -122,11 +123,11 @@ def test_processes_at_once_get_the_same_report(tmp_path, study):
     processes = [context.Process(target=race, args=arguments) for _ in range(6)]
     for process in processes:
         process.start()
-    bodies = {queue.get(timeout=60) for _ in processes}
+    bodies = {queue.get(timeout=PATIENCE) for _ in processes}
     for process in processes:
         process.join()
     assert len(bodies) == 1
-    assert Ledger(tmp_path / "ledger").spent == study.cost()
+    assert Ledger(tmp_path / "ledger").spent == study.price.epsilon
 
 
 def test_it_is_its_owner_s_alone(tmp_path):
@@ -213,10 +214,10 @@ def test_a_report_that_never_left_is_refunded_with_the_reason(study):
     with pytest.raises(NoRefund, match="made no report"):
         ledger.refund(study.id, "Nothing there.")
     ledger.reserve(Chain((study,)), 5, lambda: b"first")
-    assert ledger.refund(study.id, "The study was closed.") == study.cost()
+    assert ledger.refund(study.id, "The study was closed.") == study.price.epsilon
     assert (ledger.spent, ledger.entries(), ledger.report(study, 5)) == (0.0, [], None)
     (refund,) = ledger.refunds()
-    assert (refund.study, refund.cost, refund.reason) == (study.id, study.cost(), "The study was closed.")
+    assert (refund.study, refund.cost, refund.reason) == (study.id, study.price.epsilon, "The study was closed.")
     assert ledger.reserve(Chain((study,)), 5, lambda: b"second") == b"second"
 
 
@@ -226,7 +227,7 @@ def test_a_report_that_was_sent_is_not_refunded_whether_it_arrived_or_not(study)
     ledger.sending(study.id, b"")
     with pytest.raises(NoRefund, match="somebody may have seen it"):
         ledger.refund(study.id, "It was lost.")
-    assert ledger.spent == study.cost()
+    assert ledger.spent == study.price.epsilon
     assert ledger.refunds() == []
 
 
@@ -274,7 +275,7 @@ def test_a_commit_that_fails_leaves_nothing_behind(study, tmp_path):
     assert ledger.report(study, 5) is None
     reader.execute("ROLLBACK")
     assert ledger.reserve(Chain((study,)), 5, lambda: b"kept") == b"kept"
-    assert Ledger(tmp_path / "ledger.sqlite").spent == study.cost()
+    assert Ledger(tmp_path / "ledger.sqlite").spent == study.price.epsilon
 
 
 def test_a_withdrawn_report_stays_charged_because_somebody_has_seen_it(study):

@@ -14,7 +14,7 @@ from privet.collection.device.client import NotDelivered
 from privet.collection.device.ledger import Ledger, OtherNode, OverLimit
 from privet.collection.device.participant import Participant, PrivateAnswers, Refusal
 from privet.collection.device.preparation import prepare
-from privet.collection.directory import Directory
+from privet.collection.study.directory import Directory
 from privet.data import Categories, Interval, Schema
 from privet.errors import InvalidData
 from privet.mechanisms import SeededBits
@@ -68,7 +68,7 @@ def test_every_repetition_is_the_same_even_if_the_answers_change(device, study):
             assert device.answer(study, 17, PrivateAnswers([9.0] * 6, label=label)) == first
     late = datetime(2031, 1, 1, tzinfo=UTC)
     assert device.answer(study, 17, ANSWERS, now=late) == first
-    assert device.ledger.spent == study.cost()
+    assert device.ledger.spent == study.price.epsilon
 
 
 def test_a_device_has_one_node_in_a_study(device, study):
@@ -152,7 +152,7 @@ def test_categories_and_neighbours_are_checked_too(device):
         features={"mechanism": "sampled-response", "epsilon": 1.0, "sample": 1},
         neighbours={"epsilon": 4.0},
     )
-    device.ledger.limit = study.cost()
+    device.ledger.limit = study.price.epsilon
     device.agree(study)
     for private in (
         PrivateAnswers([2, 0]),
@@ -190,7 +190,10 @@ def test_a_device_needs_no_torch():
             "import sys",
             "for absent in 'torch fastapi starlette sqlalchemy pyarrow privet.systems rich typer'.split():",
             "    sys.modules[absent] = None  # an import of it fails",
-            *(f"import {name}" for name in [*names, "privet.collection.tokens", "privet.collection.study"]),
+            *(
+                f"import {name}"
+                for name in [*names, "privet.collection.study.tokens", "privet.collection.study.manifest"]
+            ),
         ]
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -22,13 +22,13 @@ from made_rounds import (
     resemblance,
 )
 
-from privet.collection.chain import BrokenChain
 from privet.collection.device.ledger import Ledger, OtherNode
 from privet.collection.device.participant import Participant, PrivateAnswers
 from privet.collection.device.preparation import prepare
 from privet.collection.device.refusal import NotAsked, Refusal
-from privet.collection.directory import Directory
-from privet.collection.forms import RoundForm
+from privet.collection.study.chain import BrokenChain
+from privet.collection.study.directory import Directory
+from privet.collection.study.forms import RoundForm
 from privet.release.blobs import blob_of
 from privet.release.tree import tree_root
 

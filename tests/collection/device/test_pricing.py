@@ -3,10 +3,15 @@
 import pytest
 from made_rounds import first_round, friends, friends_again, later_round, resemblance
 
-from privet.collection.chain import Chain
 from privet.collection.device.entries import Entry
-from privet.collection.device.pricing import price
+from privet.collection.device.pricing import charge
 from privet.collection.device.refusal import Refusal
+from privet.collection.study.chain import Chain
+
+
+def price(chain, entries, **shows):
+    due = charge(chain, entries, **shows)
+    return due.epsilon, due.delta
 
 
 def entry(study, cost, *, shows=False):
@@ -22,6 +27,7 @@ def test_a_round_costs_what_was_not_charged_before():
     assert price(chain, [entry(second, 2.0)]) == (0.0, 0.0)  # other pairs, charged already
     assert price(chain, [entry(first, 1.0)]) == (2.0, 0.0)
     assert price(chain, [entry(second, 1.5)]) == (0.5, 0.0)
+    assert charge(chain, [entry(first, 1.0)]).together.price.epsilon == 3.0
 
 
 def test_what_a_panel_shows_is_not_counted():

@@ -10,12 +10,12 @@ import threading
 import time
 
 import pytest
-from simulated_studies import make_study, simulated, store_place
+from simulated_studies import STORES, make_study, simulated, store_place
 
 from privet.collection.operator.backup import DamagedBackup, open_backup, tables, write_backup
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.server.store import Store
-from privet.collection.server.tables import REPORTS
+from privet.collection.server.store.store import Store
+from privet.collection.server.store.tables import REPORTS
 
 
 def bodies_in(path):
@@ -24,7 +24,7 @@ def bodies_in(path):
         return {row[1]: row[3] for rows in backup.rows(REPORTS) for row in rows}
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=STORES)
 def filled(request, tmp_path):
     """A study with 300 reports, conflicts, refusals and a revoked token, next to another study."""
     study = make_study(nodes=4000)
@@ -152,6 +152,7 @@ def test_everything_acknowledged_before_it_began_is_in_it(filled, tmp_path):
         writer.join()
 
 
+@pytest.mark.journey
 def test_a_killed_backup_leaves_the_old_one(folder, tmp_path):
     store = folder.store()
     store.insert(range(400), [bytes(2000)] * 400)

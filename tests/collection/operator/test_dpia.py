@@ -5,8 +5,9 @@ import re
 import pytest
 from simulated_studies import make_study, two_rounds
 
-from privet.collection.chain import Chain
-from privet.collection.operator.dpia import impact_assessment, posterior
+from privet.collection.operator.dpia import impact_assessment
+from privet.collection.operator.risks import largest_epsilon, posterior
+from privet.collection.study.chain import Chain
 from privet.data import Schema
 
 LISTS = Schema.numeric(2, low=0.0, high=1.0, classes=3, private_edges=True)
@@ -29,10 +30,9 @@ def test_risks_stand_per_unit_and_for_all_together():
     text = impact_assessment(Chain((make_study(schema=LISTS, neighbours={"epsilon": 1.0}),)))
     assert cells(text, "feature vector")[1:] == ["1", "0", "2.72", "2.68 %", "23.2 %", "73.2 %"]
     assert cells(text, "label")[1] == "1"
-    assert cells(text, "neighbour list bit")[1] == "1"
-    assert cells(text, "one relationship")[1:5] == ["2", "0", "7.39", "6.95 %"]
+    assert cells(text, "relationship")[1:5] == ["2", "0", "7.39", "6.95 %"]
     assert cells(text, "all of them together")[1:5] == ["4", "0", "54.6", "35.6 %"]
-    assert "A relationship counts twice here" in text
+    assert "A relationship is counted at both its ends" in text
     assert "costs more than 4" not in text
     assert "The limits hold without exception" in text
 
@@ -93,8 +93,49 @@ def test_a_panel_is_told_to_be_unprotected():
         "The panel's answers are not protected",
     ):
         assert expected in text
-    alone = make_study(panel="sha256:" + "0" * 64, release=[])
-    assert "No question is asked of anybody but the panel." in impact_assessment(Chain((alone,)))
+    alone = impact_assessment(Chain((make_study(panel="sha256:" + "0" * 64, release=[]),)))
+    assert cells(alone, "features and class of the panel")[1:] == ["no limit"] * 3 + ["100 %"] * 3
+    assert cells(alone, "1 | the panel")[1:] == [
+        "the panel: features and class as they are; nothing is randomised", "features and class of the panel",
+    ]  # fmt: skip
+
+
+def test_rounds_to_come_are_part_of_the_figures():
+    """The first round of such a study asks the panel alone, and the assessment said that nothing changes."""
+    settings = {"epsilon_features": 2.0, "panel": 0.1, "seed": 0}
+    study = make_study(
+        panel="sha256:" + "0" * 64, release=[], plan={"system": "inquiry", "settings": settings},
+        inputs={"edges": "sha256:" + "1" * 64, "labels": "sha256:" + "2" * 64},
+    )  # fmt: skip
+    text = impact_assessment(Chain((study,)))
+    assert cells(text, "feature vector")[1:4] == ["2", "0", "7.39"]
+    assert cells(text, "to come")[1].endswith("(offered-response, epsilon 2)")
+    assert "a suspicion of 1 % one of 6.95 % at most" in text
+    assert "also those to come (resemblance)" in text
+    odd = {"epsilon_features": "2"}
+    text = impact_assessment(Chain((make_study(plan={"system": "inquiry", "settings": odd}),)))
+    assert "What later ones add cannot be told from the plan" in text
+
+
+def test_other_people_are_not_forgotten():
+    lists = impact_assessment(Chain((make_study(schema=LISTS, neighbours={"epsilon": 1.0}),)))
+    public = impact_assessment(Chain((make_study(),)))
+    assert "an epsilon of 2 for one relationship" in cells(lists, "people named in others' lists")[2]
+    assert "everybody in the public graph" not in lists
+    assert "people named in others' lists" not in public
+    for text in (lists, public):
+        for row in ("people who do not take part", "couples, households, friends", "80 % | 298 | 4.85 | 2.72"):
+            assert f"| {row}" in text
+        for words in ("(Article 26)", "Are children asked", "**Models** have no date", "at most ln 11, or 2.39"):
+            assert words in text
+    assert "a pattern of edges is often unique" in public
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.01, 0.05), (0.01, 0.1), (0.1, 0.5)])
+def test_the_largest_epsilon_keeps_the_limit_and_hardly_more(before, after):
+    allowed = largest_epsilon(before, after)
+    told = [float(posterior(before, each).removesuffix(" %")) for each in (allowed, allowed + 0.02)]
+    assert told[0] <= 100 * after < told[1]
 
 
 def test_it_says_what_the_collector_keeps_of_refused_reports_and_names():

@@ -3,7 +3,7 @@
 import pytest
 from simulated_studies import simulated
 
-from privet.collection.operator.erasures import Forgotten, count_erasures, forget
+from privet.collection.operator.erasures import Forgotten, erased_people, forget
 from privet.errors import PrivetError
 
 
@@ -17,7 +17,7 @@ def test_a_person_is_forgotten_and_their_bytes_are_in_no_file(folder, study):
     node = int(answers.users[4])
     assert forget(folder.path, node) == Forgotten(new=frozenset({node}), clean=True, models=("first",))
     assert forget(folder.path, node) == Forgotten(new=frozenset(), clean=True, models=("first",))
-    assert count_erasures(folder.path) == 1
+    assert erased_people(folder.path) == (node,)
     files = [path.read_bytes() for path in folder.path.iterdir()]
     assert not any(bodies[node] in data for data in files)
     assert any(bodies[int(answers.users[5])] in data for data in files)
@@ -26,4 +26,4 @@ def test_a_person_is_forgotten_and_their_bytes_are_in_no_file(folder, study):
 def test_a_person_who_does_not_exist_is_refused(folder):
     with pytest.raises(PrivetError, match="below 500"):
         forget(folder.path, 5, 500)
-    assert count_erasures(folder.path) == 0
+    assert erased_people(folder.path) == ()

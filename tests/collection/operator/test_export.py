@@ -14,7 +14,7 @@ from simulated_studies import asked, make_study, simulated
 
 from privet.collection.operator import export
 from privet.collection.operator.export import read_answers, read_erasures, write_answers
-from privet.collection.study import Study
+from privet.collection.study.manifest import Study
 from privet.data import Schema, social_graph
 from privet.errors import InvalidData, PrivetError
 from privet.mechanisms import SeededBits
@@ -133,7 +133,7 @@ def tampered(table: pa.Table, how: str) -> pa.Table:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("symbol outside the alphabet", "MultiBit must be ones that it can send. Got another in row 3"),
+        ("symbol outside the alphabet", "MultiBit must be ones that it can send, not another in row 3"),
         ("repeated node", "in row 1"),
         ("unknown node", "40 in row 24"),
         ("negative node", "-1 in row 0"),
@@ -207,7 +207,7 @@ def test_what_is_no_parquet_is_refused(content: bytes | None, tmp_path: Path) ->
 
 def test_answers_of_another_study_are_not_written(tmp_path: Path) -> None:
     answers = some_answers(a_study(labels=True))
-    with pytest.raises(InvalidData, match=r"must be answers to features\. Got features, label"):
+    with pytest.raises(InvalidData, match=r"must be answers to features, not features, label"):
         write_answers(tmp_path / "reports.parquet", a_study(), answers)
     assert not list(tmp_path.iterdir())
 

@@ -9,7 +9,7 @@ import pytest
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.keys import InvalidKeys, Keys
-from privet.collection.tokens import new_key
+from privet.collection.study.tokens import new_key
 
 SIGNING, OPERATOR, URL = new_key().hex(), secrets.token_urlsafe(24), "postgresql://me:word@db/privet"
 

@@ -9,7 +9,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 import tracemalloc
 from pathlib import Path
 from unittest.mock import Mock
@@ -18,7 +17,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
-from simulated_studies import make_study, store_place
+from patience import wait_until
+from simulated_studies import STORES, make_study, store_place
 from stored_graphs import random_pattern, stored
 
 from privet.collection.operator import partitioned_export
@@ -26,7 +26,7 @@ from privet.collection.operator.export import write_answers
 from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.collection.operator.partitioned_export import PartitionedAnswers, export_partitions, export_to_store
 from privet.collection.operator.spreadsheets import write_csv
-from privet.collection.server.database import engine_for
+from privet.collection.server.store.database import engine_for
 from privet.data.store import open_table
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits
@@ -58,7 +58,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> StudyFolder:
     return a_folder(tmp_path_factory.mktemp("large") / "study", nodes=60_000, reports=50_000)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", STORES)
 def test_the_parts_are_the_reports(kind: str, tmp_path: Path) -> None:
     place = store_place(kind, tmp_path)
     folder = a_folder(tmp_path / "study", 300, 200, None if kind == "sqlite" else str(place))
@@ -76,6 +76,7 @@ def test_the_parts_are_the_reports(kind: str, tmp_path: Path) -> None:
         export_partitions(folder, tmp_path / "out", 7)
 
 
+@pytest.mark.journey
 def test_the_partitioned_table_of_the_documentation(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "scale.md").read_text()
     url = sa.make_url(str(store_place("postgresql", tmp_path)))
@@ -113,15 +114,13 @@ def test_memory_does_not_grow_with_the_reports(
     assert PartitionedAnswers.open(tmp_path / "out").num_reports == 50_000
 
 
+@pytest.mark.journey
 def test_a_killed_export_goes_on(large: StudyFolder, tmp_path: Path) -> None:
     out, work = tmp_path / "out", tmp_path / "out.partial"
     command = [sys.executable, "-m", "privet.cli", "study", "export", large.path, "--partitions", "60", "--out", out]
     process = subprocess.Popen([*map(str, command)], env={**os.environ, "XDG_DATA_HOME": str(tmp_path)})
-    patience = time.monotonic() + 100
-    while len(list(work.glob("part-*.json"))) < 3:
-        assert process.poll() is None
-        assert time.monotonic() < patience
-        time.sleep(0.01)
+    wait_until(lambda: process.poll() is not None or len(list(work.glob("part-*.json"))) >= 3, pause=0.01)
+    assert process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not out.exists()
@@ -151,6 +150,25 @@ def test_people_erased_meanwhile_are_in_no_part(tmp_path: Path, monkeypatch: pyt
     found = export_partitions(folder, tmp_path / "out", 5)
     assert victim not in found.answers()[1].users
     assert (found.num_reports, found.manifest.erasures) == (199, 1)
+    store.dispose()
+
+
+def test_reports_whose_retention_ends_meanwhile_are_in_no_export(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first parts were read before the deletion, and the others would be empty."""
+    folder = a_folder(tmp_path / "study", 300, 200)
+    store, export = folder.store(), partitioned_export._export
+
+    def expiring(task: object) -> None:
+        export(task)
+        if task.number == 2:
+            store.expire(early=True)
+
+    monkeypatch.setattr(partitioned_export, "_export", expiring)
+    with pytest.raises(InvalidData, match="retention of reports ended"):
+        export_partitions(folder, tmp_path / "out", 5)
+    assert [path.name for path in tmp_path.iterdir()] == ["study"]
     store.dispose()
 
 

@@ -35,7 +35,7 @@ def test_a_number_is_a_name_where_classes_are_called_by_numbers(tmp_path: Path) 
     (tmp_path / "labels.csv").write_text("node,label\n3,2\n0,1\n")
     assert read_labels(tmp_path / "labels.csv", study.population)[[0, 3]].tolist() == [1, 0]
     (tmp_path / "labels.csv").write_text("node,label\n3,2\n0,3\n")
-    with pytest.raises(InvalidData, match=r"one of 2, 1, 0\. Got 3 in row 1"):
+    with pytest.raises(InvalidData, match=r"one of 2, 1, 0, not 3 in row 1"):
         read_labels(tmp_path / "labels.csv", study.population)
 
 

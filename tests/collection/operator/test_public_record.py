@@ -4,7 +4,7 @@ from simulated_studies import two_rounds
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.public_record import open_record, write_record
-from privet.collection.server.store import Store
+from privet.collection.server.store.store import Store
 
 
 def test_an_erased_person_is_in_no_record_made_later_but_counted(tmp_path):

@@ -5,13 +5,13 @@ import sqlite3
 import time
 
 import pytest
-from simulated_studies import make_study, simulated, store_place
+from simulated_studies import STORES, make_study, simulated, store_place
 
 from privet.collection.operator import backup as module
 from privet.collection.operator.backup import DamagedBackup, write_backup
 from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.collection.operator.restoration import restore_backup
-from privet.collection.tokens import InvalidToken
+from privet.collection.study.tokens import InvalidToken
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
 
 
@@ -33,7 +33,7 @@ def known(tmp_path):
     store.dispose()
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", STORES)
 def test_a_study_comes_back_as_it_was(known, tmp_path, kind, monkeypatch):
     folder, store = known
     if kind == "postgresql":

@@ -11,7 +11,7 @@ from patience import wait_until
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rotation import rotate_keys
-from privet.collection.tokens import InvalidToken
+from privet.collection.study.tokens import InvalidToken
 
 
 def test_old_tokens_are_good_until_they_are_retired(folder):

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from simulated_studies import make_study
 
+from privet.collection.operator import rounds
 from privet.collection.operator.declaration import declare
 from privet.collection.operator.public_record import copy_record, open_record
 from privet.collection.operator.rounds import NoMoreRounds, gather, next_round, recompute, system_of, train_rounds
-from privet.collection.server.store import Store
-from privet.collection.showing import OpenForm
+from privet.collection.server.store.store import Store
+from privet.collection.study.open_answers import OpenForm
 from privet.data import Graph, social_graph
 from privet.errors import InvalidData, PrivetError
 from privet.mechanisms import SeededBits
@@ -84,6 +85,24 @@ def test_the_second_round_follows_from_the_first(played, graph):
     assert not collected.validation[PANEL].any()
 
 
+def test_who_withdraws_while_the_next_round_is_computed_is_not_in_it(graph, monkeypatch):
+    """Everybody's reported class is published for the count of friends; the erased person's must not be."""
+    private = graph.replace(schema=replace(graph.schema, private_edges=True))
+    store = opened(private, Inquiry(epsilon_labels=3.0, epsilon_edges=3.0, seed=0), people=ASKED)
+    original, victim = rounds._drawn_up, int(ASKED[5])
+
+    def slowly(*arguments):
+        drawn_up = original(*arguments)
+        store.forget(victim, "participant")
+        return drawn_up
+
+    monkeypatch.setattr(rounds, "_drawn_up", slowly)
+    second = store.at(next_round(store, *PERIOD))
+    table = second.form.release.question("friends").ask.attachment("table")
+    assert (table[victim], table[ASKED[4]] >= 0) == (-1, True)
+    store.dispose()
+
+
 def test_a_study_whose_questions_are_all_asked_stays_open(played):
     store, second = played
     with pytest.raises(NoMoreRounds, match="train on the answers"):
@@ -131,8 +150,8 @@ def test_friends_are_asked_in_two_rounds_and_charged_once(graph):
     assert [question.name for question in second.release.questions] == ["friends-again"]
     play(store.at(second), private)
     chain = store.chain()
-    assert chain.cost(each.id for each in chain.rounds)[0] == store.study.cost() == 4.0
-    assert train_rounds(store).fitted.guarantee.epsilon == 2.0
+    assert chain.price.epsilon == store.study.price.epsilon == 4.0
+    assert train_rounds(store).fitted.guarantee.epsilon == 4.0
 
 
 def test_a_pilot_is_drawn_by_lot(graph):
@@ -255,4 +274,20 @@ def test_training_reads_answers_with_the_scorer_that_was_asked_with(graph):
     only = int(graph.labels[PANEL[0]])  # the panel loses a whole class
     for node in PANEL[graph.labels[PANEL] == only]:
         store.forget(int(node), "participant")
-    assert train_rounds(store).fitted.predicted().all()
+    assert train_rounds(store, predict_erased=True).fitted.predicted().all()
+
+
+def test_people_who_were_erased_are_not_predicted_unless_asked_for(graph):
+    system = Inquiry(epsilon_features=3.0, epsilon_labels=3.0, panel=0.2, seed=0)
+    store = opened(graph, system, graph=Graph(graph.adjacency), panel=PANEL, people=ASKED)
+    play(store.at(next_round(store, *PERIOD)), graph)
+    gone = [int(PANEL[1]), int(ASKED[3])]
+    for node in gone:
+        store.forget(node, "participant")
+    left, kept = train_rounds(store), train_rounds(store, predict_erased=True)
+    assert np.flatnonzero(~left.fitted.predicted()).tolist() == sorted(gone)
+    assert (left.facts.erasures, left.facts.erased_left_out, kept.facts.erased_left_out) == (2, 2, 0)
+    assert kept.fitted.predicted().all()
+    for model, words in ((left, "makes no prediction for 2 of them"), (kept, "predicts 2 of them all the same")):
+        assert words in " ".join(model.summary())
+        assert "has seen none of them" not in " ".join(model.summary())

@@ -8,7 +8,7 @@ from simulated_studies import make_study, simulated
 
 from privet.collection.operator.export import write_answers
 from privet.collection.operator.spreadsheets import write_csv, write_panel
-from privet.collection.showing import OpenData
+from privet.collection.study.open_answers import OpenData
 from privet.data import Schema
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from stored_graphs import edges_of, random_pattern, stored
 
@@ -24,7 +24,6 @@ from privet.errors import InvalidData, InvalidParameter
     by=st.sampled_from(["hash", "id", "given"]),
     directed=st.booleans(),
 )
-@settings(max_examples=40)
 def test_a_store_holds_the_graph(seed, nodes, partitions, by, directed, tmp_path_factory):
     pattern = random_pattern(seed, nodes, directed=directed)
     count = min(partitions, nodes)

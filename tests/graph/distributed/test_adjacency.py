@@ -17,7 +17,7 @@ from privet.graph.operators import adjacency_of
 from privet.graph.topology import Elsewhere, digest_of, mean_of, symmetric_of
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 1 << 16), partitions=st.sampled_from([1, 2, 7]), double=st.booleans())
 def test_products_and_normalisations_are_the_matrix_s(
     seed: int, partitions: int, double: bool, tmp_path_factory: pytest.TempPathFactory

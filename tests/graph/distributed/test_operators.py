@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from stored_graphs import random_pattern, stored
 
@@ -31,7 +31,6 @@ OPERATORS = {
     directed=st.booleans(),
     wide=st.booleans(),
 )
-@settings(max_examples=25)
 def test_every_operator_equals_the_one_in_memory(seed, nodes, partitions, by, directed, wide, tmp_path_factory):
     pattern = random_pattern(seed, nodes, directed=directed)
     dtype = np.float64 if wide else np.float32

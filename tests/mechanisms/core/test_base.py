@@ -20,12 +20,12 @@ def test_independent_symbols_multiply() -> None:
 
 @pytest.mark.parametrize("value", [True, 1.0, "3", None, 0, 11])
 def test_counts_are_integers_within_bounds(value: object) -> None:
-    with pytest.raises(InvalidParameter, match="'m' parameter of X must be an integer from 1 to 10"):
-        check_count(value, "m", "X", 1, 10)
+    with pytest.raises(InvalidParameter, match="m must be an integer from 1 to 10"):
+        check_count(value, "m", 1, 10)
 
 
 def test_numpy_counts_become_plain_integers() -> None:
-    assert type(check_count(np.int16(3), "m", "X", 1)) is int
+    assert type(check_count(np.int16(3), "m", 1)) is int
 
 
 def test_parameters_can_be_written_as_json() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import thorough
 
 from privet.errors import InvalidParameter
 from privet.mechanisms import (
@@ -59,6 +60,7 @@ def test_offered_options_and_senders_are_kept() -> None:
     assert named.users.tolist() == [1, 3]
 
 
+@thorough
 @given(st.integers(2, 30), st.integers(0, 2**31), st.booleans())
 def test_random_lists_keep_lengths_and_name_others(nodes: int, seed: int, one_sided: bool) -> None:
     rng = np.random.default_rng(seed)

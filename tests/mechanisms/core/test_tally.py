@@ -2,14 +2,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from thorough import thorough
 
 from privet.mechanisms import AdjacencyResponse, Counts, NeighbourReports, Reports, SeededBits
 from privet.mechanisms.core.tally import Channel, share_p_values, tally_columns, within
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 8), st.integers(0, 3))
 def test_neighbouring_symbols_are_added_up(seed: int, width: int, reach: int) -> None:
     counts = np.random.default_rng(seed).integers(0, 9, (3, width))
@@ -17,7 +17,7 @@ def test_neighbouring_symbols_are_added_up(seed: int, width: int, reach: int) ->
     assert (within(counts, reach) == slow).all()
 
 
-@settings(max_examples=30, deadline=None)
+@thorough
 @given(st.integers(0, 1000))
 def test_a_mixture_of_rows_stays_within_the_bounds(seed: int) -> None:
     channel = Channel(Counts(epsilon=1.0, classes=1, cap=6).likelihood_table(), ordered=True)

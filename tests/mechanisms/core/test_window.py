@@ -28,5 +28,5 @@ def test_all_cells_can_be_reported_and_no_others() -> None:
 
 @pytest.mark.parametrize("steps", [0, -3, 1 << 20, 2.5])
 def test_a_bad_grid_is_refused(steps: object) -> None:
-    with pytest.raises(InvalidParameter, match="'steps' parameter of HDS must be an integer from 1 to 16384"):
+    with pytest.raises(InvalidParameter, match="steps must be an integer from 1 to 16384"):
         HDS(epsilon=1.0, dimension=1, low=0.0, high=1.0, steps=steps)  # type: ignore[arg-type]

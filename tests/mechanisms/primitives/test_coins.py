@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import thorough
 
 from privet.errors import InvalidParameter
 from privet.mechanisms import Bits, SeededBits
@@ -24,6 +25,7 @@ class Words(Bits):
         return np.array(drawn, dtype=np.uint64)
 
 
+@thorough
 @given(st.fractions(0, 1, max_denominator=10**9), st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
 def test_a_coin_compares_128_bits(p: Fraction, first: int, second: int) -> None:
     coins, bits = Coins.of([p]), Words(first, second)
@@ -40,6 +42,7 @@ def test_a_tie_is_decided_by_the_next_word() -> None:
         assert coins.toss(np.zeros(1, dtype=np.int64), Words(high, second))[0] == expected
 
 
+@thorough
 @given(st.fractions(0, 1, max_denominator=10**9), st.integers(0, 2**32 - 1), st.booleans(), st.integers(0, 2**64 - 1))
 def test_a_coin_may_have_begun(p: Fraction, begun: int, tie: bool, second: int) -> None:
     begun = min(int(p * 2**32), 2**32 - 1) if tie else begun

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from thorough import thorough
 
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits, SystemBits
@@ -17,6 +18,7 @@ from privet.privacy.accounting.program import EXTRA, RATIO, TAIL
 ALARM = 1e-6
 
 
+@thorough
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=12).filter(any), st.integers(0, 2**32))
 def test_the_alias_table_has_exactly_the_given_weights(shares: list[int], seed: int) -> None:
     whole = len(shares) << 128

@@ -7,8 +7,9 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from thorough import thorough
 
 from privet.errors import InvalidParameter
 from privet.mechanisms.primitives.bits import WORD_RESOLUTION
@@ -19,7 +20,7 @@ LEAST, MOST = 2.0**-20, 29.0
 
 
 def made(epsilon: float, cap: int) -> GeometricWeights:
-    return geometric_weights(Fraction(epsilon), cap, "Counts")
+    return geometric_weights(Fraction(epsilon), cap)
 
 
 def check_bound(weights: GeometricWeights, epsilon: float, cap: int) -> None:
@@ -40,7 +41,7 @@ def test_neighbouring_numbers_keep_the_bound_and_the_total(epsilon: float, cap: 
     check_bound(made(epsilon, cap), epsilon, cap)
 
 
-@settings(max_examples=60, deadline=None)
+@thorough
 @given(epsilon=st.floats(LEAST, MOST), cap=st.integers(1, 60))
 def test_any_budget_and_cap_keep_the_bound(epsilon: float, cap: int) -> None:
     check_bound(made(epsilon, cap), epsilon, cap)
@@ -68,5 +69,5 @@ def test_no_larger_weights_would_fit() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.9 * LEAST, 1.1 * MOST])
 def test_a_budget_beyond_finite_precision_is_refused(epsilon: float) -> None:
-    with pytest.raises(InvalidParameter, match=r"'epsilon' parameter of Counts must be from 9.5e-07 to 29 \(finite"):
+    with pytest.raises(InvalidParameter, match=r"epsilon must be from 9.5e-07 to 29 \(finite"):
         made(epsilon, 8)

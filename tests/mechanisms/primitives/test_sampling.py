@@ -6,9 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from thorough import thorough
 
 from privet.errors import InvalidData, OutOfRangeWarning
 from privet.mechanisms import SeededBits
@@ -42,7 +43,6 @@ def test_every_subset_is_equally_likely(dimension: int, count: int) -> None:
     assert stats.chisquare([counts[s] for s in combinations(range(dimension), count)]).pvalue > 1e-6
 
 
-@settings(deadline=None)
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**31))
 def test_gather_agrees_between_dense_and_sparse(users: int, dimension: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -87,6 +87,7 @@ def test_rounding_keeps_the_mean() -> None:
     assert abs(rounded.mean() - 1.2) < 5 * 0.4 / np.sqrt(100_000)
 
 
+@thorough
 @given(st.floats(0.0, 1.0), st.integers(1, 1000))
 def test_rounding_thresholds_are_within_the_grid(position: float, steps: int) -> None:
     whole, threshold = (int(v) for v in rounding_thresholds(position, steps))

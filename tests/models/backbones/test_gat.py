@@ -16,14 +16,13 @@ from privet.models.backbones.gat import GAT, GATLayer
 
 @pytest.mark.parametrize("options", [{}, {"heads": 3}, {"heads": 2, "concat": False, "negative_slope": 0.5}])
 @given(adjacency=adjacencies(), seed=seeds)
-@settings(deadline=None, max_examples=25)
 def test_equals_pyg(options: dict[str, float], adjacency: sp.csr_array, seed: int) -> None:
     ours, theirs = GATLayer(IN, OUT, **options), pyg.GATConv(IN, OUT, **options)
     check_equals_pyg(ours, theirs, GAT.operator(adjacency), adjacency, seed)
 
 
 @given(adjacency=adjacencies(), hops=st.integers(0, 2), seed=seeds)
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_lazy_first_layer_equals_dense(adjacency: sp.csr_array, hops: int, seed: int) -> None:
     check_lazy_equals_dense("gat", adjacency, hops, seed)
 

@@ -16,7 +16,6 @@ from privet.models.backbones.gin import GINLayer
 
 @pytest.mark.parametrize("options", [{"eps": 0.3}, {"train_eps": True}])
 @given(adjacency=adjacencies(), seed=seeds)
-@settings(deadline=None, max_examples=25)
 def test_equals_pyg(options: dict[str, float], adjacency: sp.csr_array, seed: int) -> None:
     perceptron = nn.Sequential(nn.Linear(IN, OUT), nn.ReLU(), nn.Linear(OUT, OUT))
     operator = sum_operator(adjacency, dtype=torch.float64)
@@ -24,6 +23,6 @@ def test_equals_pyg(options: dict[str, float], adjacency: sp.csr_array, seed: in
 
 
 @given(adjacency=adjacencies(), hops=st.integers(0, 2), seed=seeds)
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_lazy_first_layer_equals_dense(adjacency: sp.csr_array, hops: int, seed: int) -> None:
     check_lazy_equals_dense("gin", adjacency, hops, seed)

@@ -1,18 +1,18 @@
-"""Keyed dropout: the stated share, and coins that belong to a sub-graph and not to its place."""
+"""Keyed dropout: the stated share, and coins that belong to a sub-graph alone."""
 
-import pytest
 import torch
 from torch import nn
+from torch.func import vmap
 
-from privet.errors import InvalidParameter
-from privet.models.subgraphs.chunks import random_chunk
 from privet.models.subgraphs.dropout import KeyedDropout
 
 
 def dropped(keys: torch.Tensor, p: float, columns: int = 500) -> torch.Tensor:
-    chunk = random_chunk(len(keys), 3, 1, torch.zeros(len(keys)), torch.Generator().manual_seed(0))
-    with KeyedDropout(chunk.kinds_of_rows(), keys):
-        return nn.Dropout(p)(torch.ones(len(chunk.x), columns))[:-2].reshape(len(keys), 3, columns)
+    def one(key: torch.Tensor) -> torch.Tensor:
+        with KeyedDropout(key):
+            return nn.Dropout(p)(torch.ones(3, columns))
+
+    return vmap(one)(keys)
 
 
 def test_the_share_is_the_stated_one() -> None:
@@ -27,15 +27,11 @@ def test_the_share_is_the_stated_one() -> None:
 def test_coins_belong_to_a_key_and_not_to_a_place() -> None:
     keys = torch.tensor([7, -3, 2**62])
     assert torch.equal(dropped(keys, 0.5)[[2, 0, 1]], dropped(keys[[2, 0, 1]], 0.5))
+    with KeyedDropout(keys[1]):
+        assert torch.equal(nn.Dropout(0.5)(torch.ones(3, 500)), dropped(keys, 0.5)[1])
 
 
 def test_a_second_call_tosses_other_coins() -> None:
-    chunk = random_chunk(2, 3, 1, torch.zeros(2), torch.Generator().manual_seed(0))
-    with KeyedDropout(chunk.kinds_of_rows(), torch.arange(2)):
+    with KeyedDropout(torch.tensor(3)):
         first, second = (nn.functional.dropout(torch.ones(8, 99), 0.5) for _ in range(2))
     assert not torch.equal(first, second)
-
-
-def test_rows_of_an_unknown_kind_are_refused() -> None:
-    with KeyedDropout({}, torch.arange(2)), pytest.raises(InvalidParameter, match="stand for nodes or for edges"):
-        nn.functional.dropout(torch.ones(4, 2), 0.5)

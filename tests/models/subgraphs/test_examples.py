@@ -88,7 +88,7 @@ def drawn(seed: int, centres: int, *, links: bool = False) -> tuple[SubgraphBatc
 @given(
     st.integers(0, 2**31), st.integers(1, 12), st.sampled_from(NAMES), st.sampled_from([1e-2, 0.5, 1e3]), st.booleans()
 )  # fmt: skip
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25)
 def test_equal_to_autograd_on_each_sub_graph_alone(
     prepared: dict[str, SubgraphGradients],
     prepared_for_links: dict[str, SubgraphGradients],
@@ -110,17 +110,19 @@ def test_equal_to_autograd_on_each_sub_graph_alone(
     np.testing.assert_allclose(found.exact(), expected, rtol=0, atol=largest)
 
 
-def test_the_closed_form_serves_pyg_s_layers_and_own_ones(
+def test_matrices_are_not_written_out(
     prepared: dict[str, SubgraphGradients], prepared_for_links: dict[str, SubgraphGradients]
 ) -> None:
-    served = {"gcn": True, "sage": True, "gatv2": True, "own": True, "unusual": False}
-    assert {name: examples.is_closed_form for name, examples in prepared.items()} == served
-    assert {name: examples.is_closed_form for name, examples in prepared_for_links.items()} == served
-    assert min(examples.lanes(6, 5) for name, examples in prepared_for_links.items() if served[name]) == 8
+    """What is: vectors, and GATv2Conv's attention."""
+    written = {"gcn": 11, "sage": 11, "gatv2": 77, "own": 29, "unusual": 4}
+    for several in (prepared, prepared_for_links):
+        assert {name: examples.engine.written_out for name, examples in several.items()} == written
+        # How many are alike to the bit depends on the processor and its matrix kernels; never only one.
+        assert min(examples.lanes(6, 5) for examples in several.values()) > 1
 
 
 @given(st.integers(0, 2**31), st.integers(2, 12), st.sampled_from(NAMES), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 def test_leaving_a_sub_graph_out_moves_the_sum_by_its_own_integers_and_nothing_else(
     prepared: dict[str, SubgraphGradients],
     prepared_for_links: dict[str, SubgraphGradients],
@@ -155,26 +157,37 @@ def test_one_at_a_time_gives_the_same_to_float_tolerance(prepared: dict[str, Sub
     np.testing.assert_allclose(found, together, rtol=0, atol=1e-4)
 
 
-def test_lanes_whose_numbers_differ_by_place_are_not_taken() -> None:
-    class Sloppy(Own):
-        """A kernel that computes the last rows of larger inputs otherwise, as matrix kernels do."""
+def sloppy(examples: SubgraphGradients, most: int, place: int, share: float) -> SubgraphGradients:
+    """Let kernels compute one lane of larger chunks a little otherwise, as matrix kernels do."""
+    real = examples.engine._mapped
 
-        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-            out = super().forward(x, edge_index)
-            return out if len(x) < 131 else out + 1e-3 * (torch.arange(len(x)) >= 100)[:, None] * out.detach()
+    def mapped(values: Any, chunk: Any, plan: Any) -> Any:
+        rows, slopes, written = real(values, chunk, plan)
+        if chunk.lanes > most:
+            slopes = [torch.where((torch.arange(chunk.lanes) == place)[:, None, None], (1 + share) * each, each)
+                      for each in slopes]  # fmt: skip
+        return rows, slopes, written
 
+    examples.engine._mapped = mapped
+    return examples
+
+
+@pytest.mark.parametrize("share", [1e-3, 2.0**-22])
+def test_lanes_whose_numbers_differ_by_place_are_not_taken(share: float) -> None:
+    """Also if they differ in a last bit."""
     torch.manual_seed(0)
-    fine, sloppy = (SubgraphGradients(make(), COLUMNS, Classes()) for make in (Own, Sloppy))
+    fine = SubgraphGradients(Own(), COLUMNS, Classes())
     assert fine.lanes(1, 0) > 128
     assert fine.lanes(4, 3) > 32
-    assert (sloppy.lanes(1, 0), sloppy.lanes(4, 3)) == (128, 32)
+    wrong = sloppy(SubgraphGradients(Own(), COLUMNS, Classes()), most=32, place=30, share=share)
+    assert (wrong.lanes(1, 0), wrong.lanes(4, 3)) == (32, 32)
 
 
-def test_gradients_that_are_written_out_have_lanes_too() -> None:
+def test_small_batches_have_small_chunks() -> None:
+    """Else a step would cost the same at any batch size."""
     torch.manual_seed(0)
-    examples = SubgraphGradients(Unusual(), COLUMNS, Classes(), at_once=32)
-    assert not examples.is_closed_form
-    assert min(examples.lanes(slots, slots - 1) for slots in (1, 2, 5)) >= 4
+    lanes = [SubgraphGradients(Own(), COLUMNS, Classes(), at_once).lanes(3, 2) for at_once in (1, 64, 512, 4096)]
+    assert lanes == [1, 16, 64, 256]
 
 
 def test_a_module_without_parameters_is_refused() -> None:
@@ -184,21 +197,6 @@ def test_a_module_without_parameters_is_refused() -> None:
 
     with pytest.raises(ValueError, match="Nothing has no parameter to train"):
         SubgraphGradients(Nothing(), COLUMNS, Classes())
-
-
-def test_one_persons_extreme_features_move_nobody_else() -> None:
-    class ByTheLargest(Own):
-        """A softmax that is shifted by the largest number of all edges, as many write it."""
-
-        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-            scores = x[edge_index[0]].sum(1) + x[edge_index[1]].sum(1)
-            weights = (scores - scores.max()).exp() if len(scores) else scores
-            total = torch.zeros(len(x)).index_add(0, edge_index[1], weights)[edge_index[1]] + 1e-16
-            told = torch.zeros_like(x).index_add(0, edge_index[1], (weights / total)[:, None] * x[edge_index[0]])
-            return super().forward(x + told, edge_index)
-
-    torch.manual_seed(0)
-    assert SubgraphGradients(ByTheLargest(), COLUMNS, Classes()).lanes(4, 3) == 1
 
 
 class Silent(nn.Module):
@@ -219,7 +217,7 @@ def test_neighbours_are_learned_from_though_the_last_layer_begins_with_zeros(lin
     torch.manual_seed(0)
     module = Silent()
     examples = SubgraphGradients(module, COLUMNS, LINKS if links else Classes(), at_once=8)
-    assert examples.is_closed_form
+    assert examples.engine.written_out == 11
     nn.init.normal_(module.last.weight)  # as after a step
     batch, data = drawn(5, 6, links=links)
     expected = gradients_alone(module, batch, data["features"], data["targets"]).sum(axis=0)
@@ -228,27 +226,9 @@ def test_neighbours_are_learned_from_though_the_last_layer_begins_with_zeros(lin
 
 
 def test_lanes_are_tried_with_other_weights_than_zeros() -> None:
-    class Sloppy(Silent):
-        """Another result at other places, which zeros hide."""
-
-        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-            out = super().forward(x, edge_index)
-            return out if len(x) < 35 else out * (1 + 1e-3 * (torch.arange(len(x)) >= 30)[:, None])
-
     torch.manual_seed(0)
-    assert SubgraphGradients(Sloppy(), COLUMNS, Classes()).lanes(1, 0) == 32
-
-
-def test_lanes_that_differ_in_a_last_bit_are_not_taken() -> None:
-    class Last(nn.Linear):
-        """One row of many is a last bit larger."""
-
-        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-            out = super().forward(x)
-            return out if len(x) < 35 else out * (1 + 2.0**-23 * (torch.arange(len(x)) == 30)[:, None])
-
-    torch.manual_seed(0)
-    assert SubgraphGradients(Last(COLUMNS, CLASSES), COLUMNS, Classes()).lanes(1, 0) == 32
+    wrong = sloppy(SubgraphGradients(Silent(), COLUMNS, Classes()), most=32, place=30, share=1e-3)
+    assert wrong.lanes(1, 0) == 32
 
 
 def test_what_vmap_does_not_know_is_computed_one_by_one() -> None:
@@ -257,8 +237,39 @@ def test_what_vmap_does_not_know_is_computed_one_by_one() -> None:
             return super().forward(x, edge_index) * (1.0 if x[0, 0] < 1e9 else 2.0)
 
     torch.manual_seed(0)
-    examples = SubgraphGradients(Branching(), COLUMNS, Classes())
-    assert not examples.is_closed_form
+    module = Branching()
+    examples = SubgraphGradients(module, COLUMNS, Classes())
+    assert examples.how == "one by one"
     assert examples.lanes(3, 2) == 1
     batch, data = drawn(2, 4)
+    expected = gradients_alone(module, batch, data["features"], data["targets"]).sum(axis=0)
+    found = examples.clipped_sum(batch, **data, max_grad_norm=100.0).exact()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=5e-3)
+
+
+def test_a_shape_that_vmap_does_not_know_is_computed_one_by_one() -> None:
+    class FewBranches(Unusual):
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            return super().forward(x, edge_index) * (1.0 if len(x) != 3 or x[0, 0] < 1e9 else 2.0)
+
+    torch.manual_seed(0)
+    examples = SubgraphGradients(FewBranches(), COLUMNS, Classes())
+    assert (examples.lanes(2, 1), examples.lanes(3, 2)) == (512, 1)
+    batch, data = drawn(2, 9)
     assert examples.clipped_sum(batch, **data, max_grad_norm=0.5).values.any()
+
+
+@pytest.mark.parametrize("name", ["gcn", "sage", "gatv2"])
+def test_few_lanes_are_tried_too(name: str, prepared: dict[str, SubgraphGradients]) -> None:
+    """In chunks of two lanes, kernels of common libraries treat odd numbers of rows otherwise at another place."""
+    engine, values = prepared[name].engine, prepared[name].engine.values()
+    for slots in (1, 3, 5, 7):
+        lanes = prepared[name].lanes(slots, slots - 1)
+        moved = torch.arange(lanes).roll(1)
+        for seed in range(10):
+            chunk = engine.random(lanes, slots, slots - 1, seed=1000 + seed)
+            plain, other = (
+                [part for use in engine.gradients(values, each) for part in use.by_lane()]
+                for each in (chunk, chunk.lanes_of(moved))
+            )
+            assert all(torch.equal(one[moved], two) for one, two in zip(plain, other, strict=True))

@@ -13,7 +13,7 @@ def uses(seed: int, rows: int, into: int, out: int, scale: float) -> list[Outer 
     generator = torch.Generator().manual_seed(seed)
     inputs, slopes = (torch.randn(4, rows, width, generator=generator) for width in (into, out))
     direct = scale * torch.randn(4, 3, generator=generator)
-    return [Outer(0, into * out, False, inputs, scale * slopes), Direct(into * out + out, direct)]
+    return [Outer(0, False, inputs, scale * slopes), Direct(into * out, direct)]
 
 
 @given(
@@ -25,7 +25,7 @@ def test_norms_are_bounded_in_integers_and_directions_kept(
 ) -> None:
     """Both ways are taken: products of pairs of rows for few rows, written out for many."""
     given_uses = uses(seed, rows, into, out, scale)
-    size = into * out + out + 3
+    size = into * out + 3
     for lane in range(4):
         here = slice(lane, lane + 1)
         one = [type(use)(*(part[here] if torch.is_tensor(part) else part for part in use)) for use in given_uses]
@@ -34,10 +34,10 @@ def test_norms_are_bounded_in_integers_and_directions_kept(
         assert sum(int(value) ** 2 for value in found.tolist()) <= 2**74
         exact = torch.zeros(size, dtype=torch.float64)
         for use in one:
-            for start, part in use.written_out():
-                exact[start : start + part.shape[1]] += part[0].double()
+            start, part = use.written_out()
+            exact[start : start + part.shape[1]] += part[0].double()
         expected = exact * min(1.0, bound / float(exact.norm()))
-        sizes = float((one[0].slopes.norm(dim=2) * (one[0].inputs.square().sum(2) + 1).sqrt()).sum())
+        sizes = float((one[0].slopes.norm(dim=2) * one[0].inputs.norm(dim=2)).sum())
         if sizes <= 7 * float(exact.norm()):  # else it is clipped more
             error = (found * bound / WHOLE - expected).norm()
             assert float(error) <= 2.0**-7 * float(expected.norm()) + 2.0**-12 * bound * rows**0.5
@@ -46,7 +46,7 @@ def test_norms_are_bounded_in_integers_and_directions_kept(
 def test_rows_that_cancel_are_clipped_more() -> None:
     inputs = torch.ones(1, 2, 3)
     slopes = torch.tensor([[[1e4], [-1e4 + 1.0]]])
-    rounded = clipped_integers([Outer(0, None, False, inputs, slopes)], 0.5)
+    rounded = clipped_integers([Outer(0, False, inputs, slopes)], 0.5)
     ((whole, steep),) = rounded.outer
     assert float((steep.norm(dim=2) * whole.inputs.norm(dim=2)).sum()) <= 8 * WHOLE
 
@@ -62,4 +62,4 @@ def test_a_lane_that_is_not_finite_counts_as_zero_and_leaves_the_others_alone(wr
         assert not found.outer[0][1][1].any()
         assert not found.direct[0].gradients[1].any()
         assert torch.equal(found.outer[0][1][[0, 2, 3]], expected.outer[0][1][[0, 2, 3]])
-        assert found.total(23).isfinite().all()
+        assert found.total(19).isfinite().all()

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 from scipy.stats import norm
@@ -31,7 +31,6 @@ def gaussian_delta(shift: float, sigma: float, epsilon: float) -> float:
     return float(norm.cdf(a - b) - math.exp(epsilon) * norm.cdf(-a - b))
 
 
-@settings(max_examples=25)
 @given(
     sigma=st.floats(0.4, 20),
     raw=st.lists(st.floats(0, 1), min_size=2, max_size=7),

@@ -61,7 +61,7 @@ def test_several_releases_cost_more_than_one_of_them_and_less_than_their_sum() -
     ("name", "arguments"), [("noise_multiplier", (0.0,)), ("rate", (1.0, 0.0)), ("count", (1.0, 0.5, 0))]
 )
 def test_bad_releases_are_one_sentence(name: str, arguments: tuple[float, ...]) -> None:
-    with pytest.raises(InvalidParameter, match=f"The '{name}' parameter of GaussianReleases must be"):
+    with pytest.raises(InvalidParameter, match=f"{name} must be"):
         GaussianReleases(*arguments)  # type: ignore[arg-type]
 
 

@@ -96,5 +96,5 @@ def test_one_step_of_the_paper_s_run_already_exceeds_its_delta() -> None:
     ],
 )
 def test_bad_arguments_are_one_sentence(name: str, arguments: tuple[float, ...]) -> None:
-    with pytest.raises(InvalidParameter, match=f"The '{name}' parameter of sml_delta must be"):
+    with pytest.raises(InvalidParameter, match=f"{name} must be"):
         sml_delta(*arguments)  # type: ignore[arg-type]

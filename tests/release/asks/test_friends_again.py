@@ -42,26 +42,15 @@ def release(*asks: Friends) -> LocalRelease:
 
 
 @pytest.mark.parametrize("asks", [(FIRST, AGAIN), (AGAIN, FIRST)])
-def test_both_rounds_cost_one_epsilon(asks: tuple[Friends, ...]) -> None:
+def test_both_rounds_cost_as_much_as_one(asks: tuple[Friends, ...]) -> None:
     promise = release(*asks).guarantee()
-    assert (promise.unit, promise.epsilon, promise.relationship_epsilon) == (Unit.NEIGHBOUR_BIT, 1.0, 1.0)
-    assert release(*asks).cost() == 1.0
-    assert [line.epsilon for line in release(*asks).lines()] == [1.0, 1.0]
-    unbound = release(*asks).guarantee(bound=False)
-    assert (unbound.epsilon, unbound.relationship_epsilon) == (1.0, 2.0)
-    assert release(*asks).cost(bound=False) == 2.0
+    assert (promise.unit, promise.epsilon, promise.relationship_epsilon) == (Unit.RELATIONSHIP, 2.0, 2.0)
+    assert [line.epsilon for line in release(*asks).lines()] == [2.0, 2.0]
 
 
 def test_rounds_of_different_budgets_cost_the_dearer() -> None:
     dear = LocalRelease((Question(FIRST, COUNTS), Question(AGAIN, Counts.declare(PEOPLE, epsilon=1.5))), PEOPLE)
-    assert dear.guarantee().epsilon == dear.guarantee().relationship_epsilon == dear.cost() == 1.5
-
-
-@pytest.mark.parametrize("bound", [True, False])
-def test_one_question_about_lists_doubles_where_tables_are_not_bound(bound: bool) -> None:
-    for ask in (FIRST, AGAIN):
-        promise = Question(ask, COUNTS).guarantee(bound)
-        assert (promise.epsilon, promise.relationship_epsilon) == (1.0, 1.0 if bound else 2.0)
+    assert dear.guarantee().epsilon == dear.guarantee().relationship_epsilon == 3.0
 
 
 def test_with_a_pilot_and_the_feature_question_each_unit_pays_its_dearest() -> None:
@@ -76,7 +65,7 @@ def test_with_a_pilot_and_the_feature_question_each_unit_pays_its_dearest() -> N
     for order in itertools.permutations(questions):
         whole = LocalRelease(order, PEOPLE)
         promise = whole.guarantee()
-        assert (promise.epsilon, promise.relationship_epsilon, whole.cost()) == (3.0, 1.0, 3.0)
+        assert (promise.epsilon, promise.relationship_epsilon) == (4.0, 2.0)
 
 
 @pytest.mark.parametrize("wrong", [TWICE, ANSWERS_TWICE])

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from random_releases import NODES, POPULATIONS, people
+from thorough import thorough
 
 from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.mechanisms import AnalyticGaussian, MultiBit, OfferedResponse, SeededBits
@@ -158,7 +159,7 @@ class Untouched(SeededBits):
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"scorer": SCORER[:-1]}, "scorer must be 5 rows: one a feature, and offsets. Got 4 rows instead"),
+        ({"scorer": SCORER[:-1]}, "scorer must be 5 rows, not 4 rows: one a feature, and offsets"),
         ({"scorer": np.vstack([SCORER, SCORER])}, "scorer must be 5 rows"),
         ({"offers": np.tile([0, 3], (NODES, 1))}, "offered classes must be classes below 3"),
         ({"offers": np.tile([0, -1], (NODES, 1))}, "offered two classes|two or more for you"),
@@ -197,7 +198,7 @@ PILOT = Question(Features(), MultiBit.declare(PEOPLE, epsilon=3.0))
 @pytest.mark.parametrize("questions", [(QUESTION, PILOT), (PILOT, QUESTION)])
 def test_pilot_and_question_cost_the_dearer_of_them_and_nobody_is_in_both(questions: tuple[Question, ...]) -> None:
     release, private = LocalRelease(questions, PEOPLE), people(PEOPLE, 0)
-    assert release.guarantee().epsilon == release.cost() == 3.0
+    assert release.guarantee().epsilon == release.price.epsilon == 3.0
     some = {"features": np.arange(4), "resemblance": np.arange(4, NODES)}
     assert len(release.perturb(private, SeededBits(0), some).users) == NODES
     for twice in (None, {"features": np.arange(4)}, {"features": np.arange(5), "resemblance": np.arange(4, NODES)}):
@@ -244,6 +245,7 @@ def worst_ratio(ask: Resemblance, mechanism: OfferedResponse) -> Fraction:
     return found
 
 
+@thorough
 @given(
     weights=st.lists(st.integers(-(2**31), 2**31 - 1), min_size=12, max_size=12),
     offered=st.sets(st.integers(0, 3), min_size=2),

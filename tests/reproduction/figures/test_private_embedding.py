@@ -15,7 +15,7 @@ from privet.reproduction.figures.precision import EMBEDDING, embedding_bound
 from privet.reproduction.figures.private_embedding import embeddings
 from privet.systems import GAP, HeterPoisson
 
-SYSTEM = GAP(target_epsilon=2.0, hidden_channels=8, max_degree=3)
+SYSTEM = GAP(target_epsilon=2.0, delta="paper", hidden_channels=8, max_degree=3)
 
 
 def test_noise_is_that_of_two_sums_of_unit_vectors(graph: Graph) -> None:
@@ -34,7 +34,7 @@ def test_without_noise_the_aggregation_is_bounded(graph: Graph) -> None:
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
 def test_theorem_3_holds_of_an_easy_graph(epsilon: float) -> None:
     easy = social_graph(600, classes=4, homophily=0.95, features=40, feature_signal=1.0, seed=0)
-    system = HeterPoisson(target_epsilon=epsilon, hidden_channels=16)
+    system = HeterPoisson(target_epsilon=epsilon, delta="paper", hidden_channels=16)
     found = EMBEDDING.measure(EMBEDDING.subject(system), easy, 0)
     bound = embedding_bound(epsilon, 600**-1.1, 4)
     assert found < bound + 3 * math.sqrt(0.25 / 120)  # 120 test nodes: three standard errors of a share

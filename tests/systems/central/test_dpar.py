@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import random_graph, without_node
+from thorough import thorough
 
 from privet.data import Graph, social_graph, split_nodes
 from privet.errors import InvalidParameter
@@ -17,6 +18,7 @@ from privet.systems.central._training_view import TrainingView
 from privet.systems.central.dpar import DPAR, pagerank_rows, selected
 
 
+@thorough
 @given(st.integers(0, 2**32), st.integers(2, 12), st.integers(1, 12))
 def test_the_vectors_have_their_sensitivity_and_a_row_may_move_by_more_than_its_norm(
     seed: int, nodes: int, ranked: int
@@ -55,6 +57,7 @@ def test_vectors_against_the_equation() -> None:
     np.testing.assert_allclose(found, expected / np.linalg.norm(expected), atol=1e-5)
 
 
+@thorough
 @given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 3))
 def test_nobody_is_heard_by_more_than_allowed(seed: int, top: int, most: int) -> None:
     rng = np.random.default_rng(seed)
@@ -71,6 +74,7 @@ def test_nobody_is_heard_by_more_than_allowed(seed: int, top: int, most: int) ->
     assert all(others[i].argmax() in np.flatnonzero(free[v]) for i, v in enumerate(starts))
 
 
+@thorough
 @given(st.integers(0, 2**32), st.integers(3, 10), st.integers(1, 3), st.booleans())
 def test_given_the_vectors_a_step_moves_by_what_is_accounted_for(
     seed: int, nodes: int, most: int, is_central: bool
@@ -113,5 +117,5 @@ def test_learns_without_noise_and_repeats() -> None:
 @pytest.mark.parametrize("changes", [{"ranked": 0}, {"top": 0}, {"max_listeners": 0}, {"teleport": 1.0}, {"hops": -1}])
 def test_bad_parameters_in_one_sentence(changes: dict[str, Any]) -> None:
     (name,) = changes
-    with pytest.raises(InvalidParameter, match=f"The '{name}' parameter of DPAR must be"):
+    with pytest.raises(InvalidParameter, match=f"{name} must be"):
         DPAR(noise_multiplier=1.0, **changes)

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import random_graph, without_node
+from thorough import thorough
 
 from privet.data import social_graph, split_nodes
 from privet.errors import InvalidParameter
@@ -18,6 +19,7 @@ from privet.systems.central.ndp import NDP
 from privet.systems.central.private_mlp import PrivateMLP
 
 
+@thorough
 @given(st.integers(0, 2**32), st.integers(2, 10), st.integers(1, 4), st.booleans())
 def test_ndp_sensitivity(seed: int, nodes: int, most: int, is_central: bool) -> None:
     """Given the coins, node 0 moves the sum by at most C + 1/2, with C the drawn sub-graphs of others that it is in."""
@@ -56,7 +58,7 @@ def test_learns_without_noise_and_repeats() -> None:
 
 
 def test_bad_degrees_in_one_sentence() -> None:
-    with pytest.raises(InvalidParameter, match="The 'max_degree' parameter of NDP must be"):
+    with pytest.raises(InvalidParameter, match="max_degree must be"):
         NDP(noise_multiplier=1.0, max_degree=0)
     with pytest.raises(InvalidParameter, match="The 'noise' parameter"):
         NDP(noise_multiplier=1.0, noise="sml")

@@ -146,7 +146,7 @@ def test_it_helps_where_degrees_tell_the_class() -> None:
 
 
 def test_refused_where_training_does_not_know_unprotected_nodes() -> None:
-    with pytest.raises(InvalidParameter, match="The 'structure' parameter of HeterPoisson must be none or degrees"):
+    with pytest.raises(InvalidParameter, match="structure must be none or degrees"):
         made(structure="public", setting="inductive")
     with pytest.raises(InvalidParameter, match="The 'structure' parameter"):
         made(structure="edges")

@@ -59,5 +59,5 @@ def test_smoothing_helps_where_friends_agree(graph: Graph) -> None:
 
 @pytest.mark.parametrize(("changes", "name"), [({"weight": 1.5}, "weight"), ({"hops": -1}, "hops")])
 def test_bad_parameters_in_one_sentence(changes: dict[str, Any], name: str) -> None:
-    with pytest.raises(InvalidParameter, match=rf"^The '{name}' parameter of SmoothedMLP must be [^\n]*\. Got"):
+    with pytest.raises(InvalidParameter, match=rf"^{name} must be [^\n]*, not"):
         SmoothedMLP(noise_multiplier=1.0, **changes)

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import thorough
 
 from privet.data import Graph, Schema, social_graph, split_nodes
 from privet.systems.central._training_view import (
@@ -59,6 +60,7 @@ def test_only_unprotected_nodes_decide_whether_examples_stay_sparse(graph: Graph
     assert not nobody.stays_sparse()
 
 
+@thorough
 @given(st.integers(0, 2**32), st.integers(2, 10), st.integers(1, 4), st.booleans())
 def test_degrees_are_bounded_and_nothing_is_added(seed: int, nodes: int, most: int, both: bool) -> None:
     dense = np.random.default_rng(seed).random((nodes, nodes)) < 0.6

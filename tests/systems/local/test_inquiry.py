@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from privet.data import Graph, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
+from privet.evaluation import evaluate
 from privet.mechanisms import Bits, Counts, Reports, SeededBits
 from privet.privacy import Unit
 from privet.release import Answer, Answers, PrivateData, Question
@@ -184,9 +185,9 @@ def test_the_promise_by_unit() -> None:
 
     assert promise(panel=0.2) == (2.0, None)
     assert promise(pilot=0.2) == (2.0, None)  # either a report or an answer
-    assert promise(**FRIENDS_ONLY) == (1.0, 1.0)  # two rounds, one price
-    assert promise(**FRIENDS_ONLY, public_features=True) == (1.0, 1.0)
-    assert promise(epsilon_edges=1.0, pilot=0.2, epsilon_labels=0.5) == (3.5, 1.0)
+    assert promise(**FRIENDS_ONLY) == (2.0, 2.0)  # two rounds, one price, at both ends
+    assert promise(**FRIENDS_ONLY, public_features=True) == (2.0, 2.0)
+    assert promise(epsilon_edges=1.0, pilot=0.2, epsilon_labels=0.5) == (4.5, 2.0)
     assert Inquiry().epsilon_features == 1.0
     assert Inquiry(epsilon_edges=2.0).epsilon_features is None
 
@@ -228,7 +229,7 @@ def test_nobody_is_asked_one_question_twice() -> None:
     system, graph = inquiry(), graph_for(inquiry())
     collected = system.collect(graph, SeededBits(0))
     users = collected.answers["resemblance"].users[:1]
-    with pytest.raises(InvalidData, match=r"asked of each person once\. Got somebody asked twice"):
+    with pytest.raises(InvalidData, match=r"asked of each person once, not somebody asked twice"):
         collected.release.perturb(PrivateData.of(graph), SeededBits(0), {"resemblance": np.repeat(users, 3)})
 
 
@@ -242,7 +243,7 @@ def test_class_sums_have_a_central_line_of_their_own() -> None:
     promised = system.guarantee(graph)  # labelled people are in the sums and may answer: both prices
     assert promised.epsilon == pytest.approx(2.0 + central.epsilon)
     assert promised.delta == central.delta
-    assert system.release(graph).cost() == promised.epsilon
+    assert system.release(graph).price.epsilon == promised.epsilon
     collected = system.collect(graph, SeededBits(0))
     assert collected.lines() == system.fit(collected).lines == system.lines(graph)
 
@@ -301,16 +302,16 @@ def test_stored_figures_of_different_scorers_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"panel": 0.1, "pilot": 0.1}, "'pilot' parameter of Inquiry must be None beside panel"),
-        ({"scorer": WEIGHTS, "class_sums": 1.0}, "'scorer' parameter of Inquiry must be None beside class_sums"),
-        ({"panel": 0.1, **FRIENDS_ONLY}, "'panel' parameter of Inquiry must be None where features are not asked"),
-        ({"public_features": True}, "'public_features' parameter of Inquiry must be False, or with private lists"),
+        ({"panel": 0.1, "pilot": 0.1}, "pilot must be None beside panel"),
+        ({"scorer": WEIGHTS, "class_sums": 1.0}, "scorer must be None beside class_sums"),
+        ({"panel": 0.1, **FRIENDS_ONLY}, "panel must be None where features are not asked"),
+        ({"public_features": True}, "public_features must be False, or with private lists"),
         ({"public_features": True, "epsilon_edges": 1.0}, "without epsilon_features"),
         ({"public_features": True, "epsilon_features": None}, "with private lists"),
         ({"panel": 1.0}, "a share of people between 0 and 1"),
         ({"panel": 0.0}, "a share of people between 0 and 1"),
         ({"pilot": -0.5}, "a share of people between 0 and 1"),
-        ({"class_sums": 0.0}, "'class_sums' parameter of Inquiry must be a number above 0"),
+        ({"class_sums": 0.0}, "class_sums must be a number above 0"),
         ({"calibrators": 0.0}, "'calibrators' parameter"),
         ({"cap": 0}, "'cap' parameter"),
         ({"epsilon_edges": -1.0}, "'epsilon_edges' parameter"),
@@ -330,7 +331,7 @@ class Untouched(SeededBits):
 
 
 def one_class(graph: Graph) -> tuple[int, ...]:
-    return tuple(np.flatnonzero(labelled(graph) & (graph.labels != 1)).tolist())
+    return tuple(np.flatnonzero(labelled(graph) & (graph.labels == 1)).tolist())
 
 
 def unlabelled(graph: Graph) -> tuple[int, ...]:
@@ -341,14 +342,14 @@ def unlabelled(graph: Graph) -> tuple[int, ...]:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"panel": one_class}, r"A panel needs people of every class; there is nobody of class 1\."),
+        ({"panel": one_class}, r"A panel needs people of at least two classes and has people of one class\."),
         ({"panel": unlabelled}, "panel must be ids of training or validation nodes that have a class"),
         ({"panel": (10**6,)}, "panel must be ids of training or validation nodes"),
         ({"panel": (-1,)}, "panel must be ids of training or validation nodes"),
         ({"panel": ()}, "panel must be ids of training or validation nodes"),
-        ({"pilot": 0.001}, "A pilot needs people of every class"),
-        ({"scorer": WEIGHTS[:-1]}, r"'scorer' parameter of Inquiry must be \(12 features \+ 1 row"),
-        ({"scorer": WEIGHTS[:, :2]}, r"x 3 classes, finite. Got shape \(13, 2\) instead"),
+        ({"pilot": 0.001}, "A pilot needs people of at least two classes"),
+        ({"scorer": WEIGHTS[:-1]}, r"scorer must be \(12 features \+ 1 row"),
+        ({"scorer": WEIGHTS[:, :2]}, r"x 3 classes, finite, not shape \(13, 2\)"),
         ({"scorer": np.full(WEIGHTS.shape, np.nan)}, "finite"),
     ],
 )
@@ -361,10 +362,32 @@ def test_without_a_scorer_nobody_is_asked_anything(
         system.collect(graph, Untouched(0))
 
 
-def test_a_class_without_anybody_in_sums_is_one_sentence() -> None:
+@pytest.mark.parametrize("settings", [{}, {"pilot": 0.2}, {"class_sums": 1.0}], ids=["panel", "pilot", "sums"])
+def test_a_class_that_nobody_shows_is_never_offered_and_the_result_says_so(settings: dict[str, Any]) -> None:
     graph = graph_for(inquiry())
-    with pytest.raises(InvalidData, match="Class sums need people of every class; there is nobody of class 1"):
-        inquiry(class_sums=1.0).collect(graph.replace(labels=np.where(graph.labels == 1, 0, graph.labels)))
+    rare = np.where(labelled(graph) & (graph.labels == 1), 0, graph.labels)  # nobody in training, some in the test
+    system = inquiry(**settings, everybody=True)
+    collected = system.collect(graph.replace(labels=rare), SeededBits(0))
+    offers = collected.release.question("resemblance").ask.attachment("offers")
+    assert set(np.unique(offers)) == {-1, 0, 2}
+    fitted = system.fit(collected)
+    assert fitted.facts["never_offered_1"] == 1.0
+    assert np.isfinite(fitted.probabilities).all()
+
+
+def test_a_panel_of_one_class_in_a_later_seed_is_found_before_anything_is_trained(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = graph_for(inquiry())
+    rare = np.where(np.arange(graph.num_nodes) % 4 == 3, 1, 0)  # some panels of four people have nobody of class 1
+    given = graph.replace(labels=rare, split=None)
+    panels = {seed: inquiry(panel=0.025, seed=seed) for seed in range(40)}
+    views = {seed: given.replace(split=split_nodes(given, seed=seed)) for seed in panels}
+    kinds = {seed: len(set(rare[system._panel(views[seed])].tolist())) for seed, system in panels.items()}
+    good, bad = (next(seed for seed, kind in kinds.items() if kind == number) for number in (2, 1))
+    monkeypatch.setattr(Inquiry, "fit", lambda *_, **__: pytest.fail("trained"))
+    with pytest.raises(InvalidData, match="A panel needs people of at least two classes"):
+        evaluate(inquiry(panel=0.025), given, [good, bad], controls=False)
 
 
 def test_a_function_of_too_few_classes_is_refused_before_it_is_answered() -> None:
@@ -375,7 +398,7 @@ def test_a_function_of_too_few_classes_is_refused_before_it_is_answered() -> Non
 
 def test_a_table_with_classes_outside_the_schema_is_refused() -> None:
     table, ranks = np.array([0, 3, -1]), np.array([0, 1, 2])
-    with pytest.raises(InvalidParameter, match="'table' parameter of Friends must be -1 or a class below 3"):
+    with pytest.raises(InvalidParameter, match="table must be -1 or a class below 3"):
         Question(Friends(table, ranks), Counts(epsilon=1.0, classes=3))
 
 
@@ -390,7 +413,7 @@ def test_counts_above_the_cap_are_refused() -> None:
         strange.checked()
     with pytest.raises(InvalidReports, match="ones that it can send"):
         system.fit(replace(collected, answers=strange, learned={}))
-    with pytest.raises(InvalidData, match=r"counts given to Counts must be from 0 to 4\. Got another number in row 0"):
+    with pytest.raises(InvalidData, match=r"counts given to Counts must be from 0 to 4, not another number in row 0"):
         Counts(epsilon=1.0, classes=2, cap=4).perturb(np.array([[5, 0]]), Untouched(0))
 
 
@@ -427,7 +450,7 @@ def test_answers_of_another_system_and_directed_graphs_are_refused() -> None:
     system = inquiry(**FRIENDS_ONLY)
     directed = Graph.from_edges([[0, 1], [1, 2]], 160, directed=True)
     given = directed.replace(**{n: getattr(graph, n) for n in ("features", "labels", "split", "schema")})
-    with pytest.raises(InvalidData, match="undirected"):
+    with pytest.raises(InvalidData, match="this graph is directed"):
         system.collect(given, Untouched(0))
 
 

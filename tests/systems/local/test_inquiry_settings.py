@@ -21,13 +21,14 @@ def test_one_question_is_asked_by_default_with_a_panel_behind_it() -> None:
     ("settings", "names", "epsilon"),
     [
         ({"epsilon_features": 2.0, "pilot": 0.2}, ["features", "resemblance"], 2.0),
-        ({"epsilon_edges": 2.0}, ["friends", "friends-again"], 2.0),
-        ({"epsilon_edges": 2.0, "public_features": True}, ["friends"], 2.0),
-        ({"epsilon_edges": 2.0, "epsilon_features": 1.0}, ["friends", "friends-again", "resemblance"], 3.0),
+        ({"epsilon_edges": 2.0}, ["friends", "friends-again"], 4.0),
+        ({"epsilon_edges": 2.0, "public_features": True}, ["friends"], 4.0),
+        ({"epsilon_edges": 2.0, "epsilon_features": 1.0}, ["friends", "friends-again", "resemblance"], 5.0),
         ({"epsilon_features": 1.0, "epsilon_labels": 0.5}, ["label", "resemblance"], 1.5),
     ],
 )
 def test_each_setting_asks_its_questions_at_one_price(settings: dict, names: list[str], epsilon: float) -> None:
+    """A relationship counts at both its ends."""
     release = Inquiry(**settings).release(GRAPH)
     assert [question.name for question in release.questions] == names
     assert release.guarantee().epsilon == epsilon

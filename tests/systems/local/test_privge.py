@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.data import Graph, Schema, social_graph, split_nodes
@@ -87,7 +87,6 @@ def test_mini_batches_learn(graph: Graph) -> None:
     centring=st.sampled_from(["mean", "middle"]),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=25)
 def test_the_embedding_is_equation_12_on_standardised_reports(
     alpha: float, r: float, sample: int, centring: str, seed: int
 ) -> None:
@@ -158,7 +157,7 @@ def test_the_embedding_is_saved_and_the_model_comes_back(graph: Graph, tmp_path)
     ids=lambda wrong: next(iter(wrong)),
 )
 def test_wrong_parameters_are_refused_in_one_sentence(wrong: dict) -> None:
-    with pytest.raises(InvalidParameter, match=rf"^The '{next(iter(wrong))}' parameter of .* instead\.$"):
+    with pytest.raises(InvalidParameter, match=rf"^{next(iter(wrong))} must be"):
         PrivGE(**wrong)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.data import EdgeSplit, Graph, Links, social_graph, split_edges
@@ -94,7 +94,6 @@ def test_training_edges_are_edges(links: EdgeSplit) -> None:
 
 
 @given(nodes=st.integers(4, 12), seed=st.integers(0, 99), share=st.floats(0, 1))
-@settings(max_examples=30)
 def test_hidden_edges_are_exactly_those(nodes: int, seed: int, share: float) -> None:
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.random((nodes, nodes)) < 0.5, 1)

@@ -89,14 +89,14 @@ def test_what_is_collected_depends_on_the_graph_through_reports_alone(graph: Gra
         _ = collected.topology
 
 
-def test_the_guarantee_names_list_bits_and_what_a_relationship_costs(graph: Graph) -> None:
-    two, one = quick(one_sided=False, epsilon_edges=7.0), quick(one_sided=True, epsilon_edges=7.0)
-    for system, cost in ((two, 14.0), (one, 7.0)):
+def test_the_guarantee_is_about_relationships_which_both_ends_may_report(graph: Graph) -> None:
+    for one_sided in (False, True):
+        system = quick(one_sided=one_sided, epsilon_edges=7.0)
         promised = system.guarantee(graph)
-        assert promised.epsilon == 9.0
-        assert promised.unit == "feature vector and neighbour list bit"
-        assert promised.relationship_epsilon == cost
-        assert any(f"relationship costs an epsilon of {cost:g};" in text for text in promised.unprotected)
+        assert promised.epsilon == 16.0
+        assert promised.unit == "feature vector and relationship"
+        assert promised.relationship_epsilon == 14.0
+        assert any("relationship costs an epsilon of 14;" in text for text in promised.unprotected)
         assert system.collect(graph, SeededBits(0)).guarantee() == promised
         assert run(system, graph).guarantee == promised
 
@@ -106,8 +106,8 @@ def test_a_degree_share_is_part_of_the_edge_budget(graph: Graph) -> None:
     collected = system.collect(graph, SeededBits(0))
     assert collected.mechanism("neighbours").epsilon == 4.5
     assert collected.mechanism("length").epsilon == 1.5
-    assert collected.guarantee().epsilon == system.guarantee(graph).epsilon == 8.0
-    assert collected.guarantee().relationship_epsilon == 6.0
+    assert collected.guarantee().epsilon == system.guarantee(graph).epsilon == 14.0
+    assert collected.guarantee().relationship_epsilon == 12.0
     assert not quick(degrees="counted").collect(graph, SeededBits(0)).release.asks("length")
 
 

@@ -47,7 +47,7 @@ def test_private_labels_cost_their_budget(graph: Graph) -> None:
 
 
 def test_a_budget_for_features_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="'epsilon_features' parameter of Structure must be None"):
+    with pytest.raises(InvalidParameter, match="epsilon_features must be None"):
         Structure(epsilon_features=1.0)
 
 

@@ -80,7 +80,7 @@ class Process(ABC):
 
     def calibrate(self, target_epsilon: float, delta: float) -> float:
         """Return a multiplier of Gaussian noise whose epsilon is at most the target: never weaker than asked."""
-        target = check_epsilon(target_epsilon, type(self).__name__, name="target_epsilon")
+        target = check_epsilon(target_epsilon, name="target_epsilon")
         self._checked(1.0, delta, "gaussian")
         return _calibrated(self, target, delta)
 
@@ -167,18 +167,17 @@ class Process(ABC):
         return _priced(self, sigma, delta, "gaussian")
 
     def _checked(self, noise_multiplier: float, delta: float, noise: Noise) -> tuple[float, float, Noise]:
-        owner = type(self).__name__
         if not _is_number(noise_multiplier) or not 0 < noise_multiplier < math.inf:
-            raise InvalidParameter("noise_multiplier", owner, "a finite number above 0", noise_multiplier)
+            raise InvalidParameter("noise_multiplier", "a finite number above 0", noise_multiplier)
         if not _is_number(delta) or not 1e-10 <= delta < 1:
-            raise InvalidParameter("delta", owner, "a number in [1e-10, 1)", delta)
+            raise InvalidParameter("delta", "a number in [1e-10, 1)", delta)
         if noise not in self.noises:
-            raise InvalidParameter("noise", owner, " or ".join(self.noises), noise)
+            raise InvalidParameter("noise", " or ".join(self.noises), noise)
         return paper_sigma(noise_multiplier), float(delta), noise
 
     def _require(self, name: str, holds: bool, expected: str) -> None:
         if not holds:
-            raise InvalidParameter(name, type(self).__name__, expected, getattr(self, name))
+            raise InvalidParameter(name, expected, getattr(self, name))
 
 
 def _is_number(value: object) -> bool:
@@ -203,6 +202,5 @@ def _calibrated(process: Process, target: float, delta: float) -> float:
     return least_noise(
         lambda noise_multiplier: process.epsilon(noise_multiplier, delta),
         target,
-        type(process).__name__,
         lambda noise_multiplier: process._lower_bound(paper_sigma(noise_multiplier), delta),
     )

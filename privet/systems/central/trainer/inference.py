@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from privet.graph.subgraphs import SubgraphBatch, few_neighbours
 from privet.mechanisms import Bits
-from privet.models.subgraphs import chunks_of
+from privet.models.subgraphs import SubgraphGradients, chunks_of
 from privet.models.subgraphs.chunks import Features
 from privet.systems.central._public_structure import neighbourhoods
 from privet.systems.central._training_view import TrainingView
@@ -31,32 +31,29 @@ class Inference:
     """A trained module over the unprotected part of a graph.
 
     Attributes:
-        module: The module.
-        dtype: The type of its numbers.
+        model: The module.
         features: The features of all nodes; those of protected ones are not read.
         unprotected: A mask of the nodes to predict for.
         around: The neighbours that each of them hears, unprotected ones.
     """
 
-    module: nn.Module
-    dtype: torch.dtype
+    model: SubgraphGradients
     features: Features
     unprotected: NDArray[np.bool_]
     around: sp.csr_array
 
     @classmethod
-    def of(cls, module: nn.Module, dtype: torch.dtype, view: TrainingView, most: int | None, bits: Bits) -> Inference:
+    def of(cls, model: SubgraphGradients, view: TrainingView, most: int | None, bits: Bits) -> Inference:
         """Choose the neighbours that each node hears.
 
         Args:
-            module: The module.
-            dtype: The type of its numbers.
+            model: The module.
             view: The graph.
             most: The largest number of neighbours of a node; None for all.
             bits: The source of the choice.
         """
         around = few_neighbours(view.among_unprotected(), most, bits)
-        return cls(module, dtype, view.features, view.unprotected_nodes, around)
+        return cls(model, view.features, view.unprotected_nodes, around)
 
     def rows(self, *, alone: bool = False) -> Array:
         """Return the module's row for each node, NaN for nodes that are not unprotected.
@@ -107,11 +104,10 @@ class Inference:
     def _centre_rows(self, batch: SubgraphBatch) -> Tensor:
         """Return the module's row for the centre of each sub-graph."""
         numbers, zeros = np.arange(len(batch)), np.zeros(len(batch), dtype=np.int64)
-        found, order = [torch.zeros(0, 1, dtype=self.dtype)], [torch.zeros(0, dtype=torch.int64)]
-        with torch.no_grad():
-            for chunk in chunks_of(batch, self.features, numbers, zeros, lambda slots, _: max(1, _ROWS // slots)):
-                rows = self.module(chunk.to(self.dtype).x, chunk.edge_index)[chunk.centres]
-                found.append(rows[chunk.is_example])
-                order.append(chunk.targets[chunk.is_example])
+        found, order = [torch.zeros(0, 1, dtype=self.model.dtype)], [torch.zeros(0, dtype=torch.int64)]
+        for chunk in chunks_of(batch, self.features, numbers, zeros, lambda slots, _: max(1, _ROWS // slots)):
+            chunk = chunk.lanes_of(chunk.is_example)
+            found.append(self.model.centre_rows(chunk))
+            order.append(chunk.targets)
         whole = torch.cat(found[1:] or found)
         return whole[torch.cat(order).argsort()]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -15,7 +16,15 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.systems.central.trainer.heads import Classification, Regression
 from privet.systems.central.trainer.links import LinkPrediction
 
-__all__ = ["Loss", "check_module_kind", "check_numbers", "checked_pairs", "checked_truth", "graph_and_task"]
+__all__ = [
+    "Loss",
+    "check_module_kind",
+    "check_numbers",
+    "checked_pairs",
+    "checked_truth",
+    "graph_and_task",
+    "in_users_words",
+]
 
 Loss: TypeAlias = Literal["cross_entropy", "mse", "links"]
 
@@ -47,11 +56,22 @@ def check_numbers(settings: Mapping[str, Any]) -> None:
         if (value is None and optional) or (isinstance(value, kinds) and not isinstance(value, bool)):
             continue
         expected = ("None or " if optional else "") + ("an integer" if kinds is _WHOLE else "a number")
-        raise InvalidParameter(name, "PrivateTrainer", expected, value)
+        raise InvalidParameter(name, expected, value)
     if not math.isfinite(settings["max_grad_norm"]):
-        raise InvalidParameter("max_grad_norm", "PrivateTrainer", "a finite number", settings["max_grad_norm"])
+        raise InvalidParameter("max_grad_norm", "a finite number", settings["max_grad_norm"])
     if settings["at_once"] is not None and settings["at_once"] < 1:
-        raise InvalidParameter("at_once", "PrivateTrainer", "None or an integer of at least 1", settings["at_once"])
+        raise InvalidParameter("at_once", "None or an integer of at least 1", settings["at_once"])
+
+
+@contextmanager
+def in_users_words() -> Iterator[None]:
+    """Let refusals of a setting name PrivateTrainer, where the user wrote it, whoever found the fault."""
+    try:
+        yield
+    except InvalidParameter as error:
+        if error.parameter is None:
+            raise
+        raise InvalidParameter(error.parameter, str(error.expected), error.found) from None
 
 
 def check_module_kind(module: object) -> None:
@@ -59,9 +79,9 @@ def check_module_kind(module: object) -> None:
     if not isinstance(module, nn.Module):
         found = f"the class {module.__name__}" if isinstance(module, type) else type(module).__name__
         expected = "an object of a torch.nn.Module, called with features and edges"
-        raise InvalidParameter("module", "PrivateTrainer", expected, found)
+        raise InvalidParameter("module", expected, found)
     if any(each.device.type != "cpu" for each in module.parameters()):
-        raise InvalidParameter("module", "PrivateTrainer", "on the CPU, where sums are exact", "another device")
+        raise InvalidParameter("module", "on the CPU, where sums are exact", "another device")
 
 
 def graph_and_task(
@@ -77,7 +97,7 @@ def graph_and_task(
     """
     if loss not in get_args(Loss):
         expected = "cross_entropy, mse or links, losses of one sub-graph"
-        raise InvalidParameter("loss", "PrivateTrainer", expected, loss)
+        raise InvalidParameter("loss", expected, loss)
     graph, targets = _graph(graph, loss, targets)
     if loss == "mse":
         if targets is None:
@@ -88,7 +108,7 @@ def graph_and_task(
     if loss == "links":
         if not transductive:
             expected = "transductive with loss='links': pairs without a link are drawn from the unprotected nodes"
-            raise InvalidParameter("setting", "PrivateTrainer", expected, "inductive")
+            raise InvalidParameter("setting", expected, "inductive")
         assert graph.split is not None
         return graph, LinkPrediction(graph.split.validation | graph.split.test)
     if graph.labels is None:
@@ -155,6 +175,11 @@ def _graph(graph: Any, loss: Loss, targets: Any) -> tuple[Graph, Any]:
         if loss != "cross_entropy":
             copy.y = None
         graph = from_pyg(copy)
+    if graph.weighted:
+        raise InvalidData(
+            "The graph given to PrivateTrainer has edge weights, and a module is called with edges alone. Go without "
+            "them: graph.replace(adjacency=(graph.adjacency != 0).astype('float32'))."
+        )
     if graph.features is None:
         raise InvalidData("The graph given to PrivateTrainer has no features; a module needs some for each node.")
     if graph.split is None:

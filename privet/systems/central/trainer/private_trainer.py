@@ -32,6 +32,7 @@ from privet.systems.central.trainer.inputs import (
     checked_pairs,
     checked_truth,
     graph_and_task,
+    in_users_words,
 )
 from privet.systems.central.trainer.links import LinkPrediction
 from privet.systems.fitted import Fitted
@@ -48,20 +49,20 @@ class PrivateTrainer:
     hop.
 
     Formal guarantee: ``guarantee``, that of :class:`~privet.systems.central.heterpoisson.HeterPoisson` with the same
-    settings, for a module whose first weights and buffers do not depend on the training nodes, that treats each
-    sub-graph alone for all inputs and keeps nothing that it saw, and for features of a node that do not depend on
-    another training node. Modules are tried on random and extreme sub-graphs; ``at_once=1`` computes each alone.
+    settings, for a module whose first weights and buffers do not depend on the training nodes and that keeps nothing
+    where it is not looked for (:mod:`privet.models.subgraphs.state`), and for features of a node that do not depend on
+    another training node. No sub-graph sees another one, whatever the module does: ``engine`` says how.
 
     Args:
-        module: A torch module over features and edges; layers that look across sub-graphs are refused.
+        module: A torch module over features and edges; one that keeps what it saw is refused.
         graph: A graph with features, labels (none for links) and a split, or a ``Data`` of PyTorch Geometric with
             masks. Validation and test nodes are not protected.
         target_epsilon: The largest epsilon of a run; give this or ``noise_multiplier``.
         noise_multiplier: The standard deviation of the noise on a sum of gradients, over ``max_grad_norm``.
-        delta: The probability that the bound may fail with (default N^-1.1, N being the nodes of the whole graph).
+        delta: The probability that the bound may fail with (default 1 / (10 N), N being the nodes of the whole graph).
         max_grad_norm: The norm that each sub-graph's gradient is clipped to (default 0.5).
-        batch_size: N times the sampling rate q of each training node, N being all nodes of the graph (default 4096); a
-            step has about q sub-graphs for each training node, and all of them in a graph of fewer nodes.
+        batch_size: N times the sampling rate q of each training node, N being all nodes of the graph, protected or not
+            (default 4096); a step has about q sub-graphs for each training node, and all in a graph of fewer nodes.
         epochs: The number of passes; there are ceil(epochs / q) steps (default 9).
         optimizer: "adam" (default) or "sgd".
         learning_rate: The optimizer's (default 0.01).
@@ -115,7 +116,8 @@ class PrivateTrainer:
         }
         check_numbers(settings | {"at_once": at_once})
         check_module_kind(module)
-        self.system = HeterPoisson(**settings)
+        with in_users_words():
+            self.system = HeterPoisson(**settings)
         self.module = module
         self.graph, self.task = graph_and_task(graph, loss, targets, transductive=setting == "transductive")
         self._examples = self._prepared(at_once)
@@ -125,12 +127,29 @@ class PrivateTrainer:
     @property
     def release(self) -> CentralRelease:
         """The process, its noise and its promise."""
-        return self.system.release(self.graph)
+        with in_users_words():
+            return self.system.release(self.graph)
 
     @property
     def guarantee(self) -> Guarantee | None:
         """The promise of the trained module; None without noise."""
-        return self.release.guarantee()
+        with in_users_words():
+            return self.release.guarantee()
+
+    @property
+    def num_nodes(self) -> int:
+        """N, the number of all nodes of the graph, protected or not."""
+        return self.graph.num_nodes
+
+    @property
+    def rate(self) -> float:
+        """q = min(1, batch_size / N), the probability of each training node to be a centre in a step."""
+        return self.system.rate(self.num_nodes)
+
+    @property
+    def steps(self) -> int:
+        """The number of steps, ceil(epochs / q)."""
+        return self.system.steps(self.num_nodes)
 
     @property
     def noise_multiplier(self) -> float:
@@ -138,13 +157,22 @@ class PrivateTrainer:
         return self.release.noise_multiplier
 
     @property
-    def is_closed_form(self) -> bool:
-        """True if gradient norms come in closed form, False if every gradient is written out."""
-        return self._examples.is_closed_form
+    def engine(self) -> str:
+        """The way to the gradients, in words: by vmap over sub-graphs, or one by one where vmap cannot."""
+        return self._examples.how
+
+    def __repr__(self) -> str:
+        guarantee = self.guarantee
+        price = "no noise" if guarantee is None else f"epsilon {guarantee.epsilon:.4g} at delta {guarantee.delta:.3g}"
+        return (
+            f"PrivateTrainer({type(self.module).__name__}, N {self.num_nodes:,}, q {self.rate:.4g}, "
+            f"{self.steps:,} steps, noise multiplier {self.noise_multiplier:.4g}, {price}, {self.engine})"
+        )
 
     def get_epsilon(self, delta: float) -> float:
         """Return the true epsilon at a delta of one's choice."""
-        return self.system.get_epsilon(delta, num_nodes=self.graph.num_nodes)
+        with in_users_words():
+            return self.system.get_epsilon(delta, num_nodes=self.num_nodes)
 
     def fit(self, *, progress: bool = False) -> Self:
         """Train the module in place, then predict for the unprotected nodes.
@@ -158,7 +186,8 @@ class PrivateTrainer:
                 "budget. Make a new module and a new PrivateTrainer."
             )
         view, bits, release = self._view(), self.system.bits(), self.release
-        release.guarantee()  # refuses too little noise before the work
+        with in_users_words():
+            release.guarantee()  # refuses too little noise before the work
         how = PrivateSteps(
             steps=release.process.steps,
             max_grad_norm=self.system.max_grad_norm,
@@ -190,7 +219,7 @@ class PrivateTrainer:
                     each.copy_(before)  # what training might have left there got no noise
         self.module.eval()
         most = self.system.test_neighbours
-        self._inference = Inference.of(self.module, self._examples.dtype, view, most, bits)
+        self._inference = Inference.of(self._examples, view, most, bits)
         self._heard, self._alone = self._inference.rows(), self._inference.rows(alone=True)
         return self
 
@@ -268,7 +297,8 @@ class PrivateTrainer:
             probabilities=self.predict_proba() if embedding is None else np.zeros((len(embedding), 0), np.float32),
             embedding=embedding,
             lines=self.release.lines(),
-            settings={name: getattr(self.system, name) for name in names} | {"module": type(self.module).__name__},
+            settings={name: getattr(self.system, name) for name in names}
+            | {"module": type(self.module).__name__, "engine": self.engine},
             weights={name: value.detach().numpy().copy() for name, value in self.module.state_dict().items()},
         )
 

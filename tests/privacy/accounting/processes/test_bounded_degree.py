@@ -24,7 +24,7 @@ def test_without_sampling_it_is_gaussian() -> None:
 
 
 def test_bad_degrees_in_one_sentence() -> None:
-    with pytest.raises(InvalidParameter, match="The 'max_degree' parameter of BoundedDegree must be"):
+    with pytest.raises(InvalidParameter, match="max_degree must be"):
         BoundedDegree(rate=0.5, steps=4, num_nodes=100, max_degree=0)
 
 

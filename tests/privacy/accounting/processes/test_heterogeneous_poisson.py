@@ -10,12 +10,12 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import norm
 
 from privet.errors import InvalidParameter
-from privet.privacy.accounting.delta import default_delta
 from privet.privacy.accounting.losses import compose_steps
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson, _composed, _worst_degree
 from privet.privacy.accounting.sml import sml_delta
 from privet.privacy.accounting.steps import bracket_step, sml_step, step_losses
 from privet.privacy.accounting.units import noise_multiplier_of
+from privet.privacy.delta import chosen_delta
 
 
 def made(q: float, M: float, T: int, num_nodes: int) -> HeterogeneousPoisson:
@@ -126,7 +126,7 @@ def test_calibration_is_little_more_than_asked(target: float) -> None:
 def test_the_paper_s_setting() -> None:
     """Facebook at the published epsilon 2: sigma 12.73, and Gaussian noise of that size proves less than half of it."""
     nodes, noise_multiplier = 22_470, noise_multiplier_of(12.7312)
-    process, delta = made(4096 / nodes, 1, 50, nodes), default_delta(nodes)
+    process, delta = made(4096 / nodes, 1, 50, nodes), chosen_delta("paper", nodes)
     found, others = process.epsilon(noise_multiplier, delta), compared(process, noise_multiplier, delta)
     assert process.published_epsilon(noise_multiplier, delta) == pytest.approx(2.0, abs=1e-3)
     assert process.published_noise_multiplier(2.0, delta) == pytest.approx(noise_multiplier, rel=1e-3)

@@ -26,5 +26,5 @@ def test_every_aggregation_costs() -> None:
     prices = [ProgressiveAggregation(depth=depth, **SHARED).epsilon(10.0, 1e-4) for depth in (1, 2, 3)]
     assert prices == sorted(prices)
     assert prices[2] > 1.2 * prices[0]
-    with pytest.raises(InvalidParameter, match="The 'depth' parameter of ProgressiveAggregation must be"):
+    with pytest.raises(InvalidParameter, match="depth must be"):
         ProgressiveAggregation(depth=0, **SHARED)

@@ -28,5 +28,5 @@ def test_vectors_of_norm_one_without_negative_entries_are_sqrt_two_apart() -> No
 
 @pytest.mark.parametrize("name", ["ranked", "max_listeners"])
 def test_bad_parameters_are_one_sentence(name: str) -> None:
-    with pytest.raises(InvalidParameter, match=f"The '{name}' parameter of RankedNeighbours must be"):
+    with pytest.raises(InvalidParameter, match=f"{name} must be"):
         RankedNeighbours(**{name: 0}, **SHARED)

@@ -69,7 +69,7 @@ EXAMPLES: dict[Any, PrivateTrainer] = {}
     st.integers(0, 2**32), st.integers(3, 10), st.booleans(), st.sampled_from([0.0, 1.0]),
     st.sampled_from([(GCNConv, Net), (SAGEConv, Net), (GATv2Conv, Net), (SAGEConv, Odd)]),
 )  # fmt: skip
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_sensitivity_of_the_clipped_sum(
     seed: int, nodes: int, is_central: bool, multiplier: float, module: tuple[Any, Any]
 ) -> None:
@@ -87,7 +87,7 @@ def test_sensitivity_of_the_clipped_sum(
     system = HeterPoisson(noise_multiplier=1.0, batch_size=5, multiplier=multiplier)
     if module not in EXAMPLES:  # lanes are tested once
         EXAMPLES[module] = trainer(with_node, *module, at_once=8)
-        assert EXAMPLES[module].is_closed_form == (module[1] is Net)
+        assert EXAMPLES[module].engine.startswith("vmap")
     made, task = EXAMPLES[module], LinkPrediction(part.validation | part.test)
     secrets = rng.integers(2**62, size=nodes)
     sums, touched = [], 0

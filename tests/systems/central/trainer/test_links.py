@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import thorough
 
 from privet.errors import InvalidData
 from privet.graph.subgraphs import Role, SubgraphBatch
@@ -49,6 +50,7 @@ def test_roles_and_strangers(seed: int, centres: int) -> None:
         assert roles.count(Role.ASKED) > 0 or not parts
 
 
+@thorough
 @given(st.integers(0, 2**31), st.integers(2, 9))
 def test_a_sub_graph_is_the_same_whoever_else_is_there(seed: int, centres: int) -> None:
     """Another centre may be missing; and a neighbour that is missing here changes nobody else's role."""

@@ -53,7 +53,7 @@ EXAMPLES: dict[Any, PrivateTrainer] = {}
     st.integers(0, 2**32), st.integers(3, 10), st.sampled_from([GCNConv, SAGEConv, GATv2Conv]), st.booleans(),
     st.sampled_from(["inductive", "transductive"]), st.sampled_from([0.0, 1.0, 2.0]),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sensitivity_of_the_clipped_sum(
     seed: int, nodes: int, layer: Any, is_central: bool, setting: Any, multiplier: float
 ) -> None:
@@ -99,7 +99,7 @@ def test_epsilon_is_the_accountant_s(graph: Graph) -> None:
 @pytest.mark.parametrize("layer", [GCNConv, SAGEConv])
 def test_it_learns(graph: Graph, layer: Any) -> None:
     made = trainer(graph, layer, noise_multiplier=0.5, epochs=7, learning_rate=0.1).fit()
-    assert made.is_closed_form
+    assert made.engine.startswith("vmap over sub-graphs, 9 of")  # the vectors alone
     assert made.score() > 0.8
     assert not made.module.training
 
@@ -115,7 +115,7 @@ def test_predictions_are_for_unprotected_nodes_alone(graph: Graph) -> None:
 
 
 def predicted(made: Any) -> np.ndarray:
-    return Inference.of(made.module, torch.float32, made._view(), 13, SeededBits(1)).rows()
+    return Inference.of(made._examples, made._view(), 13, SeededBits(1)).rows()
 
 
 def test_a_prediction_reads_no_training_node(graph: Graph) -> None:
@@ -220,7 +220,7 @@ def test_buffers_are_put_back_after_an_interrupted_training(graph: Graph) -> Non
             if wakes:
                 self.kept.copy_(x.sum(0) + 1)
                 raise KeyboardInterrupt
-            return self.layer(x)
+            return self.layer(x) * float(x.max() > -1e9)  # one by one
 
     wakes: list[int] = []
     made = PrivateTrainer(Late(), graph, noise_multiplier=4.0, batch_size=100, epochs=1, at_once=4)
@@ -247,7 +247,7 @@ def test_a_module_that_keeps_what_it_saw_is_refused(graph: Graph) -> None:
         "last": lambda module, x: setattr(module, "last", x),
         "_attention": lambda module, x: setattr(module, "_attention", x),
         "calls": lambda module, x: setattr(module, "calls", module.calls + 1),
-        "table": lambda module, x: module.table.update(rows=x),
+        "rows": lambda module, x: module.table.update(rows=x),
     }
     for name, keep in ways.items():
         with pytest.raises(InvalidParameter, match=f"'{name}' changes in training"):

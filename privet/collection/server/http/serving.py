@@ -1,0 +1,76 @@
+"""The collector under uvicorn, which writes no access log."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+
+import uvicorn
+
+from privet.collection.operator.folder import StudyFolder
+from privet.collection.server.http.app import Limits, create_app
+from privet.collection.server.http.events import Complaints, Events
+from privet.collection.server.http.protocol import ImpatientProtocol
+
+__all__ = ["serve", "successor_command"]
+
+
+def serve(
+    folder: StudyFolder,
+    host: str,
+    port: int,
+    limits: Limits,
+    events: Events | None = None,
+    *,
+    private_metrics: bool = False,
+) -> None:
+    """Serve a study until Ctrl-C or SIGTERM.
+
+    Args:
+        folder: The study's directory.
+        host: The address to listen on.
+        port: The port to listen on.
+        limits: The most that is taken.
+        events: The log; none without it.
+        private_metrics: Show metrics to the operator only.
+    """
+    events = events or Events()
+    logging.basicConfig(handlers=[Complaints(events)], level=logging.WARNING, force=True)
+    store = folder.store()
+    app = create_app(
+        store,
+        folder.tokens,
+        folder.keys.operator[0],
+        limits,
+        events=events,
+        renew=folder.access,
+        private_metrics=private_metrics,
+        successor=lambda days: successor_command(folder, days),
+    )
+    try:
+        uvicorn.run(
+            app,
+            host=host,
+            port=port,
+            log_config=None,  # what uvicorn complains about becomes an event without its values
+            log_level="warning",
+            access_log=False,  # an access log would put addresses next to the times of reports
+            server_header=False,
+            proxy_headers=False,  # uvicorn would believe the entry that the client wrote
+            timeout_graceful_shutdown=10,
+            limit_concurrency=4096,
+            http=ImpatientProtocol,
+        )
+    finally:
+        store.dispose()
+
+
+def successor_command(folder: StudyFolder, days: float) -> Sequence[str]:
+    """Return the command that opens the next round: another process, so that torch stays out of the collector's memory.
+
+    Args:
+        folder: The study's directory.
+        days: How long the round stays open.
+    """
+    return [sys.executable, "-m", "privet.cli", "study", "next", str(folder.path), "--days", str(days)]

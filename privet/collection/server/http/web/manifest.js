@@ -1,0 +1,109 @@
+/** A manifest (privet-study-3): understood whole or refused; see privet/collection/study/manifest.py. */
+
+import { aboutLists, jointCost } from "./chain.js";
+import { check, checkKeys, isCount, isObject, isText } from "./checks.js";
+import { readRelease } from "./questions.js";
+
+const MOST_FEATURES = 100_000; // what a page can ask for; the Python client has no such limit
+const MOST_DAYS = 36_600;
+const MOST_EARLIER = 100; // each of them is fetched
+const KEYS = [
+  ...["format", "version", "title", "purpose", "operator", "eligible", "nodes", "schema", "questions"],
+  ...["class_question", "release", "directory", "opens", "closes"],
+  ...["earlier", "people", "panel", "plan", "inputs", "delete_after"],
+];
+const isHash = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+const isDigest = (value) => typeof value === "string" && value.startsWith("sha256:") && isHash(value.slice(7));
+const orNull = (value, fits) => value === null || fits(value);
+
+/** What a manifest says, with the mechanisms of its questions. */
+export function understand(manifest) {
+  checkKeys(manifest, KEYS, "the manifest");
+  check(manifest.format === "privet-study-3", `its format is “${manifest.format}”`);
+  check(isCount(manifest.version, 1), "its version is not a number");
+  for (const key of ["title", "purpose", "operator", "eligible"]) check(isText(manifest[key]), `${key} is not a text`);
+  check(isCount(manifest.nodes, 2) && manifest.nodes < 2 ** 31, "the number of nodes is not one");
+  const schema = readSchema(manifest.schema);
+  const { domains, classes, classNames } = schema;
+  checkTexts(manifest.questions, domains.length, "questions");
+  check(orNull(manifest.class_question, isText), "class_question is not a text");
+  checkRounds(manifest);
+  const [opens, closes] = [manifest.opens, manifest.closes].map((moment) => {
+    const isForm = typeof moment === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(moment);
+    check(isForm && !Number.isNaN(Date.parse(moment)), "a time is not one");
+    return new Date(moment);
+  });
+  check(opens < closes, "it closes before it opens");
+  const asked = readRelease(manifest.release, schema, manifest.nodes);
+  check(asked.length > 0 || manifest.panel !== null, "it asks nobody anything");
+  const asksLists = aboutLists(asked).length > 0;
+  const { private_edges: isPrivate } = manifest.schema;
+  check(asksLists ? isPrivate : !isPrivate || manifest.plan !== null, "its neighbour lists do not fit its schema");
+  const mechanism = (name) => asked.find((question) => question.name === name)?.mechanism ?? null;
+  return {
+    ...{ manifest, nodes: manifest.nodes, domains, classes, classNames, opens, closes, asked },
+    ...{ features: mechanism("features"), labels: mechanism("label"), neighbours: mechanism("neighbours") },
+    shows: false,
+  };
+}
+
+/** The fields that bind a round to others and to public data. */
+function checkRounds({ directory, earlier, people, panel, plan, inputs, delete_after: days }) {
+  check(orNull(directory, isHash), "directory is not a hash");
+  check(Array.isArray(earlier) && earlier.every(isHash), "earlier is not a list of rounds");
+  check(earlier.length <= MOST_EARLIER, `earlier names more than ${MOST_EARLIER} rounds`);
+  check(new Set(earlier).size === earlier.length, "earlier names a round twice");
+  check(orNull(people, isDigest) && orNull(panel, isDigest), "people or panel is not a hash");
+  checkKeys(inputs, ["edges", "labels"], "inputs");
+  check(orNull(inputs.edges, isDigest) && orNull(inputs.labels, isDigest), "inputs are not hashes");
+  if (plan !== null) {
+    checkKeys(plan, ["system", "settings"], "the plan");
+    check(isObject(plan.settings), "the plan has no settings");
+    check(isText(plan.system), "the plan names no system");
+  }
+  check(orNull(days, (value) => isCount(value, 0) && value <= MOST_DAYS), "delete_after is not a number of days");
+}
+
+function checkTexts(value, count, where) {
+  check(orNull(value, Array.isArray), `${where} are not ${count} texts`);
+  check(value === null || (value.length === count && value.every(isText)), `${where} are not ${count} texts`);
+}
+
+function readSchema(schema) {
+  checkKeys(schema, ["version", "features", "classes", "private_edges"], "the schema");
+  check(schema.version === 1, `its schema has the version ${schema.version}`);
+  const { count: classes, names: classNames } = readCounted(schema.classes);
+  check(classes === 0 || isCount(classes, 2), "the number of classes is not one");
+  check(typeof schema.private_edges === "boolean", "private_edges is neither true nor false");
+  check(Array.isArray(schema.features), "the schema's features are not a list");
+  const domains = [];
+  for (const entry of schema.features) {
+    const kind = Object.hasOwn(entry ?? {}, "categories") ? "categories" : "interval";
+    checkKeys(entry, [kind, "repeat"], "a feature");
+    check(isCount(entry.repeat, 1), "a feature's repeat is not a number");
+    check(domains.length + entry.repeat <= MOST_FEATURES, "it has more features than a page can ask for");
+    const domain = kind === "categories" ? readCategories(entry.categories) : readInterval(entry.interval);
+    for (let i = 0; i < entry.repeat; i += 1) domains.push(domain);
+  }
+  check(domains.length > 0, "it has no features");
+  return { domains, classes, classNames };
+}
+
+/** A number, or names that are counted. */
+function readCounted(value) {
+  if (!Array.isArray(value)) return { count: value, names: null };
+  check(value.every(isText) && new Set(value).size === value.length, "its names are not different texts");
+  return { count: value.length, names: value };
+}
+
+function readInterval(bounds) {
+  const numbers = Array.isArray(bounds) && bounds.length === 2 && bounds.every(Number.isFinite);
+  check(numbers && bounds[0] < bounds[1] && Number.isFinite(bounds[1] - bounds[0]), "an interval is not one");
+  return { kind: "interval", low: bounds[0], high: bounds[1] };
+}
+
+function readCategories(value) {
+  const { count, names } = readCounted(value);
+  check(isCount(count, 2) && count <= 2 ** 20, "the number of a feature's categories is not one");
+  return { kind: "categories", count, names, low: 0, high: count - 1 };
+}
