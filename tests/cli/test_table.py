@@ -10,7 +10,7 @@ from privet.cli.table import all_tables, one_table, print_tables, refuse_for_all
 from privet.errors import InvalidParameter
 from privet.evaluation.cache import Store
 from privet.reproduction import catalogue
-from privet.reproduction.catalogue import TABLES
+from privet.reproduction.papers import TABLES
 
 QUICK = {"controls": False, "quick": True}
 

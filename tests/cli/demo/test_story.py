@@ -3,9 +3,9 @@ from __future__ import annotations
 import io
 
 import pytest
+from privet.cli.demo.measuring import measured
 from rich.console import Console
 
-from privet.cli.demo.measuring import measured
 from privet.cli.demo.story import INTERESTS, show_answers, show_friends, show_holder
 from privet.data import social_graph
 from privet.evaluation.evaluate import evaluate
