@@ -7,7 +7,7 @@ pytest.importorskip("fastapi", reason="the collection extra is not installed")
 
 
 def test_it_says_what_is_in_the_file(tmp_path):
-    privet("study", "new", tmp_path / "study", *declaration(tmp_path), home=tmp_path)
+    privet("study", "new", declaration(tmp_path), "--out", tmp_path / "study", home=tmp_path)
     printed = privet("study", "backup", tmp_path / "study", "--out", tmp_path / "b", home=tmp_path)
     assert "Wrote 0 reports" in printed
     assert "no keys" in printed

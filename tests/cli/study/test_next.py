@@ -21,20 +21,30 @@ def home(tmp_path_factory):
     """A directory with a schema and edges, and the graph that they are of."""
     path = tmp_path_factory.mktemp("home")
     graph = social_graph(150, classes=3, features=8, active_features=3, feature_signal=0.8, seed=0)
-    (path / "schema.json").write_text(graph.schema.to_json())
+    (path / "rounds.toml").write_text(ROUNDS)
     pairs = sp.triu(graph.adjacency).tocoo()
     lines = "".join(f"{one},{other}\n" for one, other in zip(pairs.row, pairs.col, strict=True))
     (path / "edges.csv").write_text("source,target\n" + lines)
     return path, graph
 
 
-ABOUT = ["--title", "Rounds", "--purpose", "To be tested.", "--operator", "privet developers", "--nodes", 150]
-BUDGETS = ["--epsilon-features", 1.5, "--epsilon-labels", 1.5]
+ROUNDS = """
+title = "Rounds"
+purpose = "To be tested."
+operator = { name = "privet developers", contact = "at home" }
+people = { nodes = 150 }
+questions = [{ answers = 2, repeat = 8 }]
+class = { answers = 3 }
+budgets = { features = 1.5, labels = 1.5 }
+system = { name = "inquiry" }
+public = { edges = "edges.csv" }
+schedule = { later_rounds = 7 }
+"""
 
 
-def new(home, name, *options, status=0):
-    known = [*ABOUT, "--schema", home / "schema.json", "--system", "inquiry", "--graph", home / "edges.csv"]
-    return privet("study", "new", home / name, *known, *BUDGETS, *options, home=home, status=status)
+def new(home, name, *changes, status=0):
+    options = [option for change in changes for option in ("--set", change)]
+    return privet("study", "new", home / "rounds.toml", "--out", home / name, *options, home=home, status=status)
 
 
 def play(path, graph):
@@ -50,7 +60,7 @@ def play(path, graph):
 
 def test_from_a_plan_to_a_model(home):
     home, graph = home
-    said = new(home, "study", "--panel", 0.2, "--ask-class", 0.4)
+    said = new(home, "study", "people.panel=0.2", "people.ask_class=0.4")
     assert "All rounds together cost at most 3." in said
     path = home / "study"
     assert "Wrote 90 links" in privet(
@@ -76,20 +86,15 @@ def test_from_a_plan_to_a_model(home):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--panel", "1.5"], "above 0 and below 1"),
-        (["--panel", "nobody.csv"], "nobody.csv"),
-        (["--panel", "0.1", "--set", "pilot=0.1"], "a scorer has one source"),
-        (["--system", "lpgnn"], "one that asks in rounds"),
-        (["--panel", "0.1", "--set", "no_such=1"], "no_such"),
+        (["people.panel=1.5"], "above 0 and below 1"),
+        (["people.panel=nobody.csv"], "nobody.csv"),
+        (["people.panel=0.1", "system.settings.pilot=0.1"], "a scorer has one source"),
+        (["system.name=heterpoisson"], "Name a system of the local model"),
+        (["people.panel=0.1", "system.settings.no_such=1"], "no setting no_such"),
+        (["people.panel=0.1", "mechanism.name=hds"], "is for studies without a [system]"),
     ],
 )
 def test_plans_that_do_not_fit_leave_nothing(home, options, words):
     home, _ = home
     assert words in new(home, "other", *options, status=2)
     assert not (home / "other").exists()
-
-
-def test_options_of_rounds_need_a_system(home):
-    home, _ = home
-    known = ["study", "new", home / "other", *ABOUT, "--schema", home / "schema.json"]
-    assert "given with --system" in privet(*known, "--panel", 0.1, home=home, status=2)

@@ -9,7 +9,7 @@ pytest.importorskip("fastapi", reason="the collection extra is not installed")
 
 
 def test_a_study_comes_back_and_links_are_spoken_of(tmp_path):
-    privet("study", "new", tmp_path / "study", *declaration(tmp_path), home=tmp_path)
+    privet("study", "new", declaration(tmp_path), "--out", tmp_path / "study", home=tmp_path)
     privet("study", "close", tmp_path / "study", home=tmp_path)
     privet("study", "backup", tmp_path / "study", "--out", tmp_path / "b", home=tmp_path)
     printed = privet("study", "restore", tmp_path / "b", tmp_path / "new", home=tmp_path)

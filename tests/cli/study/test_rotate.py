@@ -9,7 +9,7 @@ pytest.importorskip("fastapi", reason="the collection extra is not installed")
 
 
 def test_keys_are_added_and_retired(tmp_path):
-    privet("study", "new", tmp_path / "study", *declaration(tmp_path), home=tmp_path)
+    privet("study", "new", declaration(tmp_path), "--out", tmp_path / "study", home=tmp_path)
     before = StudyFolder.open(tmp_path / "study")
     nothing = privet("study", "rotate", tmp_path / "study", "tokens", "--retire", home=tmp_path, status=2)
     assert "nothing to retire" in nothing

@@ -33,7 +33,7 @@ def test_the_list_of_processes_shows_no_secret(tmp_path, kind, monkeypatch):
     place = store_place(kind, tmp_path)
     if kind == "postgresql":
         monkeypatch.setitem(os.environ, "PRIVET_STORE", place)
-    printed = privet("study", "new", tmp_path / "study", *declaration(tmp_path), home=tmp_path)
+    printed = privet("study", "new", declaration(tmp_path), "--out", tmp_path / "study", home=tmp_path)
     folder, port = StudyFolder.open(tmp_path / "study"), free_port()
     secrets = [signing, folder.keys.operator[0], "postgresql:", folder.tokens.issue(0)]
     assert not any(secret in printed for secret in secrets)
@@ -56,7 +56,7 @@ def test_the_list_of_processes_shows_no_secret(tmp_path, kind, monkeypatch):
 
 def test_secrets_are_no_options(tmp_path):
     for option in ("--store", "--operator-key", "--signing-key"):
-        error = privet("study", "new", tmp_path / "study", *declaration(tmp_path), option, "x", home=tmp_path, status=2)
+        error = privet("study", "new", declaration(tmp_path), option, "x", home=tmp_path, status=2)
         assert "No such option" in error
     error = privet("participate", "http://x/#study=1", "--answers", "me.json", "--token", "x", home=tmp_path, status=2)
     assert "No such option" in error
@@ -64,7 +64,7 @@ def test_secrets_are_no_options(tmp_path):
 
 def test_a_bad_store_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setitem(os.environ, "PRIVET_STORE", "mysql://me:word@db")
-    error = privet("study", "new", tmp_path / "study", *declaration(tmp_path), home=tmp_path, status=2)
+    error = privet("study", "new", declaration(tmp_path), "--out", tmp_path / "study", home=tmp_path, status=2)
     assert "PRIVET_STORE" in error
     assert "word" not in error
     assert error.count("\n") == 1
