@@ -15,7 +15,7 @@ from privet.collection.operator.folder import StudyFolder
 from privet.collection.study.chain import Chain
 from privet.collection.study.directory import Directory
 from privet.collection.study.manifest import DEFAULT_LIMIT, Study
-from privet.collection.study.study_file import Declaration, StudyFile
+from privet.collection.study.study_file import Declaration, FeatureMechanism, StudyFile, SystemChoice
 from privet.collection.study.toml_lines import KeyPath
 from privet.data import Categories
 from privet.data.population import Population
@@ -74,13 +74,13 @@ def draw_up(file: StudyFile) -> NewStudy:
     declaration = file.declaration
     files = _Files(file)
     document = declaration.document(datetime.now(UTC))
-    population = Population(declaration.schema, files.nodes)
+    population = Population(declaration.declared, files.nodes)
     document |= {"nodes": files.nodes, "directory": None if files.directory is None else files.directory.digest}
     if declaration.system is None:
         file.refuse(files.problems)
         made = NewStudy(_placed(file, ("budgets",), lambda: _one_round(declaration, document, population)))
     else:
-        made = _planned(file, files, document, population)
+        made = _planned(file, declaration.system, files, document, population)
     file.refuse(list(_unordered(declaration, made.study.release)))
     price = price_of(made.study)
     if price > DEFAULT_LIMIT and not declaration.budgets.high_cost:
@@ -130,8 +130,6 @@ class _Files:
 
 def _one_round(declaration: Declaration, document: dict[str, Any], population: Population) -> Study:
     """Ask everything at once, by the mechanisms that the file names."""
-    from privet.collection.study.study_file import FeatureMechanism
-
     budgets, chosen = declaration.budgets, declaration.mechanism or FeatureMechanism()
     asked: list[dict[str, Any]] = []
     if budgets.features is not None:
@@ -147,13 +145,15 @@ def _one_round(declaration: Declaration, document: dict[str, Any], population: P
     return Study.read({**document, "release": asked})
 
 
-def _planned(file: StudyFile, files: _Files, document: dict[str, Any], population: Population) -> NewStudy:
+def _planned(
+    file: StudyFile, chosen: SystemChoice, files: _Files, document: dict[str, Any], population: Population
+) -> NewStudy:
     """Let the system ask what it asks first."""
     from privet.collection.operator.declaration import declare
     from privet.collection.operator.public_data import read_graph, read_labels
 
     declaration = file.declaration
-    system = _placed(file, ("system",), lambda: _system(declaration))
+    system = _placed(file, ("system",), lambda: _system(declaration, chosen))
     order = np.random.default_rng(_SEED).permutation(files.nodes)
     panel = files.people("panel", declaration.people.panel, order)
     others = order if panel is None else order[~np.isin(order, panel)]
@@ -165,13 +165,13 @@ def _planned(file: StudyFile, files: _Files, document: dict[str, Any], populatio
     file.refuse(files.problems)
 
     def first() -> NewStudy:
-        made = declare(document, declaration.schema, system, graph=graph, labels=labels, panel=panel, people=asked)
+        made = declare(document, declaration.declared, system, graph=graph, labels=labels, panel=panel, people=asked)
         return NewStudy(made.study, made.public, made.asks)
 
     return _placed(file, ("system",), first)
 
 
-def _system(declaration: Declaration) -> Any:
+def _system(declaration: Declaration, chosen: SystemChoice) -> Any:
     """Return the system that the file names, with its budgets."""
     from privet.systems import SYSTEMS, LocalSystem
 

@@ -342,7 +342,7 @@ class Declaration(_Section):
                 yield path, "is for studies with a [system]. Name one, or leave this out."
 
     @property
-    def schema(self) -> Schema:
+    def declared(self) -> Schema:
         """The public facts about the answers; edges are private if, and only if, they have a budget."""
         features = [each.feature for each in self.questions for _ in range(each.repeat)]
         named = self.classes is not None and isinstance(self.classes.answers, tuple)
@@ -365,7 +365,7 @@ class Declaration(_Section):
             "operator": f"{self.operator.name}, {self.operator.contact}",
             "eligible": self.people.eligible,
             "version": self.version,
-            "schema": self.schema,
+            "schema": self.declared,
             "questions": texts or None,
             "class_question": None if self.classes is None else self.classes.ask,
             "delete_after": None if kept == "never" else kept,

@@ -116,11 +116,11 @@ def test_it_says_what_the_manifest_needs(tmp_path):
         "questions = [", 'questions = [\n    { ask = "Interest", answers = ["no", "yes"], repeat = 2 },'
     )
     found = read(tmp_path, text).declaration
-    assert found.schema.features[1:3] == (Categories.of(["no", "yes"]), Interval(0, 10))
+    assert found.declared.features[1:3] == (Categories.of(["no", "yes"]), Interval(0, 10))
     document = found.document(NOW)
     assert document["questions"][:3] == ["Interest (1)", "Interest (2)", "Hours of sleep"]
     assert (document["opens"], document["closes"]) == ("2026-03-01T00:00:00+00:00", "2026-03-31T00:00:00+00:00")
-    assert (document["delete_after"], found.schema.private_edges, found.schema.classes) == (90, False, 2)
+    assert (document["delete_after"], found.declared.private_edges, found.declared.classes) == (90, False, 2)
     assert problems(tmp_path, HABITS + more)
 
 
