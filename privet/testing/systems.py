@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.auditing.attacks import KINDS, Coalition, Lies, aim_at, recruit
-from privet.auditing.playing import play
+from privet.auditing.local.leaks import find_leaks
 from privet.data import Graph
 from privet.mechanisms import SeededBits
 from privet.privacy import Unit
@@ -174,17 +174,17 @@ def check_test_labels(system: LocalSystem, graph: Graph, fitted: Fitted | None =
 
 
 def check_collection(system: LocalSystem, graph: Graph) -> None:
-    """Play the collection with other private data and the same reports: the server must receive the same.
+    """Simulate the collection with other private data and the same reports: the server must receive the same.
 
-    A system with a trusted aggregator is not played, since that one sees raw data.
+    A system with a trusted aggregator is not checked, since that one sees raw data.
 
     Args:
         system: The system.
         graph: Topology, classes and split of the people; their private data are replaced.
     """
     if not system.release(graph).aggregated:
-        played = play(system, graph)
-        require(played.holds, played.problem)
+        found = find_leaks(system, graph)
+        require(found.holds, found.problem)
 
 
 def check_seeds(system: LocalSystem, graph: Graph) -> None:
