@@ -175,8 +175,6 @@ def _system(declaration: Declaration, chosen: SystemChoice) -> Any:
     """Return the system that the file names, with its budgets."""
     from privet.systems import SYSTEMS, LocalSystem
 
-    chosen = declaration.system
-    assert chosen is not None
     kind = SYSTEMS.find(chosen.name)
     if not issubclass(kind, LocalSystem):
         raise InvalidData(f"{chosen.name} trains on data that a trusted holder has. Name a system of the local model.")
