@@ -16,7 +16,7 @@ from privet.advice.plan import Advice
 from privet.advice.words import NAMES
 from privet.cli.render.whole import print_whole
 from privet.data import KNOWN, Graph, Schema
-from privet.systems import SYSTEMS
+from privet.systems import SYSTEMS, LocalSystem
 
 __all__ = ["next_commands", "print_advice"]
 
@@ -61,7 +61,7 @@ def next_commands(advice: Advice) -> list[str]:
     if advice.collect["features"] != "no" or best is advice.chosen:
         shape = f"--dimension {advice.features} --classes {advice.classes}"
         account = " ".join([f"privet account {best.system}", *budgets, shape])
-        if advice.collect["features"] == "no" or hasattr(kind, "next_round"):
+        if advice.collect["features"] == "no" or kind.next_round is not LocalSystem.next_round:
             return [account, run]  # a study that one command declares asks once, and for features
         changes = {"people.nodes": advice.nodes, "mechanism.name": best.mechanism}
         changes |= {"mechanism.sample": best.sample} if best.sample else {}
