@@ -23,7 +23,7 @@ from privet.errors import InvalidData
 from privet.estimation.friends import second_round
 from privet.estimation.resemblance import best_offers
 from privet.estimation.scorers import LinearScorer, check_classes
-from privet.graph.topology import Elsewhere
+from privet.graph.memory import topology_of
 from privet.mechanisms import Bits, OfferedResponse
 from privet.release import Answers, LocalRelease, PrivateData, Question
 from privet.release.asks import Ask
@@ -282,7 +282,7 @@ class Inquiry(InquiryLearning):
         """Count the liars whom each prediction withstands; None if nobody was asked anything."""
         bounded, trimmed = "bound" in self.defence, "trim" in self.defence
         if self.epsilon_edges is None:
-            if weighed is None or isinstance(collected.topology.adjacency, Elsewhere):  # it looks at every friendship
+            if weighed is None or not topology_of(collected.topology).enumerable:  # it looks at every friendship
                 return None
             return certify_answers(collected, weighed, bounded=bounded, trimmed=trimmed)
         rounds = [collected.learned.get(name) for name in (Friends.name, FriendsAgain.name)]
