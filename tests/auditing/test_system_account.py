@@ -84,8 +84,8 @@ def test_a_target_is_never_exceeded() -> None:
         ("heterpoisson", {**STEPS, "noise_multiplier": 1.0, "target_epsilon": 1.0}, "needs only one of"),
         ("heterpoisson", {**STEPS, "target_epsilon": 1.0, "noise": "sml"}, "the only noise that is calibrated"),
         ("heterpoisson", {**STEPS, "noise_multiplier": 0.0}, "nothing is promised"),
-        ("private-mlp", {**STEPS, "noise_multiplier": 1.0, "delta": "papers"}, "delta-mlp"),
-        ("ndp", {**STEPS, "noise_multiplier": 9.0, "noise": "sml"}, "'noise' parameter"),
+        ("private-mlp", {**STEPS, "noise_multiplier": 1.0, "delta": "papers"}, "^delta must be"),
+        ("ndp", {**STEPS, "noise_multiplier": 9.0, "noise": "sml"}, "^noise must be"),
     ],
 )
 def test_bad_parameters_are_named(name: str, parameters: dict[str, Any], words: str) -> None:

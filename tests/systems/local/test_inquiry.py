@@ -206,7 +206,7 @@ def test_what_is_shown_is_said() -> None:
 
 
 def test_class_sums_are_refused_where_labels_are_private() -> None:
-    with pytest.raises(InvalidParameter, match="None where labels are private: sums are made by true class"):
+    with pytest.raises(InvalidParameter, match=r"None where labels are private, .* sums are made by true class"):
         inquiry(class_sums=1.0, epsilon_labels=1.0)
 
 
@@ -312,9 +312,9 @@ def test_stored_figures_of_different_scorers_are_told_apart() -> None:
         ({"panel": 0.0}, "a share of people between 0 and 1"),
         ({"pilot": -0.5}, "a share of people between 0 and 1"),
         ({"class_sums": 0.0}, "class_sums must be a number above 0"),
-        ({"calibrators": 0.0}, "'calibrators' parameter"),
-        ({"cap": 0}, "'cap' parameter"),
-        ({"epsilon_edges": -1.0}, "'epsilon_edges' parameter"),
+        ({"calibrators": 0.0}, "^calibrators must be"),
+        ({"cap": 0}, "^cap must be"),
+        ({"epsilon_edges": -1.0}, "^epsilon_edges must be"),
     ],
 )
 def test_settings_that_contradict_each_other_are_one_sentence(settings: dict[str, Any], sentence: str) -> None:
@@ -413,7 +413,7 @@ def test_counts_above_the_cap_are_refused() -> None:
         strange.checked()
     with pytest.raises(InvalidReports, match="ones that it can send"):
         system.fit(replace(collected, answers=strange, learned={}))
-    with pytest.raises(InvalidData, match=r"counts given to Counts must be from 0 to 4, not another number in row 0"):
+    with pytest.raises(InvalidData, match=r"counts given to Counts must be from 0 to 4, not what is in row 0"):
         Counts(epsilon=1.0, classes=2, cap=4).perturb(np.array([[5, 0]]), Untouched(0))
 
 
