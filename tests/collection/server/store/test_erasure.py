@@ -121,7 +121,7 @@ def test_a_report_waits_for_an_erasure_that_is_not_committed_yet(store, monkeypa
         started[0][0].join(0.5)
         return done
 
-    monkeypatch.setattr(erasure.Erasures, "erase", slowly)
+    monkeypatch.setattr(Erasures, "erase", slowly)
     store.forget(1, "participant")
     thread, found = started[0]
     thread.join()
