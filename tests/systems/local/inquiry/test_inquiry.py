@@ -8,20 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.data import Graph, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
 from privet.evaluation import evaluate
-from privet.mechanisms import Bits, Counts, Reports, SeededBits
-from privet.privacy import Unit
+from privet.mechanisms import Counts, Reports, SeededBits
 from privet.release import Answer, Answers, PrivateData, Question
-from privet.release.asks.friends import Friends, check_rounds
+from privet.release.asks import friends
+from privet.release.asks.friends import Friends
 from privet.release.asks.resemblance import Resemblance
-from privet.systems.collected import labelled
-from privet.systems.local._inquiry_rounds import Inquired
+from privet.systems.collected import labelled, public_view
 from privet.systems.local.inquiry import Inquiry
+from privet.testing.systems import check_rounds
 
 WIDTH, CLASSES = 12, 3
 
@@ -70,74 +69,10 @@ KINDS: dict[str, dict[str, Any]] = {
 # The boundary of every round
 
 
-def hidden_rows(matrix: sp.csr_array, kept: NDArray[np.bool_]) -> sp.csr_array:
-    """NaN in place of everybody's features but some people's."""
-    rows = matrix.toarray().astype(np.float32)
-    rows[~kept] = np.nan
-    return sp.csr_array(rows)
-
-
-def only(graph: Graph, features: NDArray[Any], labels: NDArray[Any], lists: NDArray[Any]) -> Graph:
-    """A graph with some people's features, labels and lists; of all others, NaN, other classes, and no friends."""
-
-    def mask(ids: NDArray[Any]) -> NDArray[np.bool_]:
-        found = np.zeros(graph.num_nodes, dtype=np.bool_)
-        found[ids] = True
-        return found
-
-    others = np.where(graph.labels >= 0, (graph.labels + 1) % CLASSES, -1)
-    adjacency = sp.diags_array(mask(lists).astype(np.float32), format="csr") @ graph.adjacency
-    adjacency = sp.csr_array(adjacency)
-    adjacency.eliminate_zeros()
-    adjacency.sort_indices()
-    spoiled = graph.replace(labels=np.where(mask(labels), graph.labels, others))
-    object.__setattr__(spoiled, "adjacency", adjacency)  # neither lists without the other end nor NaN are let in
-    object.__setattr__(spoiled, "features", hidden_rows(graph.features, mask(features)))
-    return spoiled
-
-
-def play(system: Inquiry, graph: Graph, bits: Bits) -> Inquired:
-    """Collect as Inquiry does, but let every round see the private fields of those whom it asks, and no others."""
-    nobody, everybody = np.zeros(0, dtype=np.int64), np.arange(graph.num_nodes)
-    known = np.flatnonzero(labelled(graph))
-    public_labels = nobody if system.epsilon_labels is not None else known
-    public_lists = nobody if system.epsilon_edges is not None else everybody
-    shown = nobody
-    if system.public_features:
-        shown = everybody
-    elif system.panel is not None:
-        shown = system._panel(graph)
-    elif system.class_sums is not None:
-        shown = known
-    panel = nobody if system.panel is None else shown
-    collected = system._opened(only(graph, shown, np.union1d(public_labels, panel), public_lists), bits)
-    blind = only(graph, nobody, nobody, public_lists)
-    while (release := system.next_round(collected)) is not None:
-        asked = {question.name: system._asked(question, blind) for question in release.questions}
-
-        def about(unit: Unit) -> NDArray[np.int64]:
-            return np.concatenate([nobody, *(asked[q.name] for q in release.questions if q.ask.unit is unit)])  # noqa: B023
-
-        view = only(graph, about(Unit.FEATURES), about(Unit.LABEL), about(Unit.NEIGHBOUR_BIT))
-        private = PrivateData(everybody, view.features, view.labels, view.adjacency)
-        collected = collected.joined(release.perturb(private, bits, asked))
-    return collected
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_round_reads_nothing_but_what_it_asks_of_those_whom_it_asks(kind: str) -> None:
     system = inquiry(**KINDS[kind])
-    graph = graph_for(system)
-    whole, blind = system.collect(graph, SeededBits(0)), play(system, graph, SeededBits(0))
-    assert list(whole.answers) == list(blind.answers)
-    for name, part in whole.answers.items():
-        assert np.array_equal(part.users, blind.answers[name].users)
-        assert part.reports == blind.answers[name].reports
-    for one, other in zip(whole.release.questions, blind.release.questions, strict=True):
-        for name in one.ask.attachments():
-            ours, theirs = getattr(one.ask, name), getattr(other.ask, name)
-            assert ours is theirs or np.array_equal(ours, theirs)
-    assert np.array_equal(system.fit(whole).predict_proba(), system.fit(blind).predict_proba())
+    check_rounds(system, graph_for(system))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -169,7 +104,7 @@ def test_nobody_answers_anything_twice(kind: str) -> None:
     if system.pilot is not None:
         assert not np.intersect1d(resemble, answers["features"].users).size
     rounds = [collected.release.question(n).ask for n in ("friends", "friends-again") if n in answers]
-    check_rounds(rounds)
+    friends.check_rounds(rounds)
     for ask in rounds:
         assert np.array_equal(answers[ask.name].users, np.flatnonzero(ask.attachment("ranks") > 0))
 
@@ -206,16 +141,16 @@ def test_what_is_shown_is_said() -> None:
 
 
 def test_class_sums_are_refused_where_labels_are_private() -> None:
-    with pytest.raises(InvalidParameter, match="None where labels are private: sums are made by true class"):
+    with pytest.raises(InvalidParameter, match="Class sums are made by true class, and labels are private"):
         inquiry(class_sums=1.0, epsilon_labels=1.0)
 
 
 def test_branches_of_a_round_learn_on_their_own() -> None:
     system, graph = inquiry(**FRIENDS_ONLY), graph_for(inquiry(**FRIENDS_ONLY))
-    opened = system._opened(graph, SeededBits(0))
+    opened = system.opened(public_view(graph, system.release(graph)))
     first = system.next_round(opened)
     assert first is not None
-    people = {question.name: system._asked(question, graph) for question in first.questions}
+    people = {question.name: system.invited(question, opened) for question in first.questions}
     tables = []
     for seed in (1, 2):
         joined = opened.joined(first.perturb(PrivateData.of(graph), SeededBits(seed), people))
@@ -302,19 +237,19 @@ def test_stored_figures_of_different_scorers_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"panel": 0.1, "pilot": 0.1}, "pilot must be None beside panel"),
-        ({"scorer": WEIGHTS, "class_sums": 1.0}, "scorer must be None beside class_sums"),
-        ({"panel": 0.1, **FRIENDS_ONLY}, "panel must be None where features are not asked"),
-        ({"public_features": True}, "public_features must be False, or with private lists"),
-        ({"public_features": True, "epsilon_edges": 1.0}, "without epsilon_features"),
-        ({"public_features": True, "epsilon_features": None}, "with private lists"),
+        ({"panel": 0.1, "pilot": 0.1}, "Give panel or pilot, not both"),
+        ({"scorer": WEIGHTS, "class_sums": 1.0}, "Give class_sums or scorer, not both"),
+        ({"panel": 0.1, **FRIENDS_ONLY}, "panel makes a scorer for the question about features, which is not asked"),
+        ({"public_features": True}, "Give epsilon_edges, and no epsilon_features"),
+        ({"public_features": True, "epsilon_edges": 1.0}, "only friends can be asked about"),
+        ({"public_features": True, "epsilon_features": None}, "only friends can be asked about"),
         ({"panel": 1.0}, "a share of people between 0 and 1"),
         ({"panel": 0.0}, "a share of people between 0 and 1"),
         ({"pilot": -0.5}, "a share of people between 0 and 1"),
         ({"class_sums": 0.0}, "class_sums must be a number above 0"),
-        ({"calibrators": 0.0}, "'calibrators' parameter"),
-        ({"cap": 0}, "'cap' parameter"),
-        ({"epsilon_edges": -1.0}, "'epsilon_edges' parameter"),
+        ({"calibrators": 0.0}, "calibrators must be"),
+        ({"cap": 0}, "cap must be"),
+        ({"epsilon_edges": -1.0}, "epsilon_edges must be"),
     ],
 )
 def test_settings_that_contradict_each_other_are_one_sentence(settings: dict[str, Any], sentence: str) -> None:
@@ -437,7 +372,7 @@ def test_answers_among_other_options_than_the_offered_ones_are_refused() -> None
     answers = np.stack([np.zeros(len(part), dtype=np.int64), 5 - question.ask.options()[part.users]], axis=1)
     other = question.mechanism.perturb(answers, SeededBits(0))  # 2 in place of 3 options, and 3 in place of 2
     strange = replace(collected, answers=collected.answers.with_part("resemblance", Answer(part.users, other)))
-    with pytest.raises(InvalidReports, match="'resemblance' must be among the classes that were offered"):
+    with pytest.raises(InvalidReports, match="'resemblance' with a class that they were not offered"):
         system.fit(strange)
 
 
@@ -445,7 +380,7 @@ def test_answers_of_another_system_and_directed_graphs_are_refused() -> None:
     from privet.systems import LPGNN
 
     graph = graph_for(inquiry())
-    with pytest.raises(InvalidData, match="collected by it, in rounds"):
+    with pytest.raises(InvalidData, match="inquiry did not ask for features"):
         inquiry().fit(LPGNN(seed=0).collect(graph))
     system = inquiry(**FRIENDS_ONLY)
     directed = Graph.from_edges([[0, 1], [1, 2]], 160, directed=True)

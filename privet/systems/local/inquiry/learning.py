@@ -1,4 +1,4 @@
-"""What Inquiry's server makes of public data and answers: prior, scorer, evidence and weights."""
+"""Learning of Inquiry's server from public data and answers: prior, scorer, evidence and weights."""
 
 from __future__ import annotations
 
@@ -26,12 +26,10 @@ from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends
 from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.resemblance import Resemblance
-from privet.systems.local._inquiry_rounds import (
-    Inquired,
-)
-from privet.systems.local._inquiry_settings import InquirySettings
+from privet.systems.collected import Collected
+from privet.systems.local.inquiry.settings import InquirySettings
 
-__all__ = ["InquiryLearning"]
+__all__ = ["InquiryLearning", "Weighed"]
 
 Array = NDArray[np.float64]
 
@@ -63,11 +61,11 @@ class Weighed:
 class InquiryLearning(InquirySettings):
     """The server's side; it reads answers, public data and what people show."""
 
-    def _transition(self, collected: Inquired) -> Array | None:
+    def _transition(self, collected: Collected) -> Array | None:
         response = collected.label_response
         return None if response is None else response.transition
 
-    def _prior(self, collected: Inquired) -> Array:
+    def _prior(self, collected: Collected) -> Array:
         """Return everybody's class log-probabilities by now, before the feature question, own labels left out."""
         friends = [name for name in (Friends.name, FriendsAgain.name) if name in collected.answers]
         if self.epsilon_edges is None:
@@ -80,15 +78,15 @@ class InquiryLearning(InquirySettings):
             raise InvalidData("The friend question comes before what depends on its answers.")
         return prior
 
-    def _known(self, collected: Inquired) -> dict[str, Any]:
+    def _known(self, collected: Collected) -> dict[str, Any]:
         return {"label_transition": self._transition(collected), "seed": self.seed or 0}
 
-    def _structural_prior(self, collected: Inquired) -> Array:
+    def _structural_prior(self, collected: Collected) -> Array:
         seen, known = collected.seen_labels(), self._known(collected)
         found = structural_prior(collected.topology.adjacency, seen, collected.schema.classes, **known)
         return calibrated(found, seen, known["label_transition"])
 
-    def _feature_prior(self, collected: Inquired) -> Array | None:
+    def _feature_prior(self, collected: Collected) -> Array | None:
         """Return what public features tell; None where features are private."""
         if not self.public_features or collected.shown is None:
             return None
@@ -97,7 +95,7 @@ class InquiryLearning(InquirySettings):
         compute = partial(class_priors_from_features, rows, collected.seen_labels(), classes, **known)
         return cast(Array, collected.once("features", compute))
 
-    def _friend_posterior(self, collected: Inquired, name: str, before: Array | None) -> FriendPosterior | None:
+    def _friend_posterior(self, collected: Collected, name: str, before: Array | None) -> FriendPosterior | None:
         """Return what a round of the friend question adds to what was known before it; None if nobody answered."""
         question, answer = collected.release.question(name), collected.answers[name]
         if not len(answer):
@@ -116,14 +114,14 @@ class InquiryLearning(InquirySettings):
             **self._known(collected),
         )
 
-    def _scorer(self, collected: Inquired) -> tuple[Any, AnswerModel]:
+    def _scorer(self, collected: Collected) -> tuple[Any, AnswerModel]:
         """Return the scorer, and what is known of the answers that it leads to before anybody is asked."""
         scorer, classes = collected.once("scorer", lambda: self._new_scorer(collected)), collected.schema.classes
         if isinstance(scorer, LinearScorer) and scorer.scores is not None and scorer.labels is not None:
             return scorer, SeenScores(scorer.scores, scorer.labels, classes)
         return scorer, KnownAccuracy(_GUESS, classes)
 
-    def _new_scorer(self, collected: Inquired) -> Any:
+    def _new_scorer(self, collected: Collected) -> Any:
         classes, population = collected.schema.classes, collected.release.population
         if self.scorer is not None:
             return self.scorer if callable(self.scorer) else _given(self.scorer, population)
@@ -146,14 +144,14 @@ class InquiryLearning(InquirySettings):
         noise = mechanism.variance(middle)[0]
         return pilot_scorer(mechanism.estimate(pilot.reports).dense(), noise, seen[pilot.users], classes)
 
-    def _asked_with(self, collected: Inquired) -> LinearScorer | None:
+    def _asked_with(self, collected: Collected) -> LinearScorer | None:
         """Return the scorer that people answered with; None if they were not asked yet."""
         if collected.answer(Resemblance.name) is None:
             return None
         ask = cast(Resemblance, collected.release.question(Resemblance.name).ask)
         return LinearScorer(ask.scorer, ask.unit_length) if isinstance(ask.scorer, np.ndarray) else None
 
-    def _with_answers(self, collected: Inquired, prior: Array, seen: NDArray[np.int64]) -> Weighed:
+    def _with_answers(self, collected: Collected, prior: Array, seen: NDArray[np.int64]) -> Weighed:
         own, model, facts = self._own_evidence(collected, seen)
         names = ("prior", "answer", *(SOURCES if self.epsilon_edges is None else ()))
         expected = (1.0, 1.0, *[0.0] * (len(names) - 2))
@@ -172,7 +170,7 @@ class InquiryLearning(InquirySettings):
             logits += weight * source  # one source at a time, since there may be many millions of people
         return Weighed(logits, weights, own, model, facts)
 
-    def _sources(self, collected: Inquired, prior: Array, own: NDArray[np.float32]) -> Iterator[NDArray[Any]]:
+    def _sources(self, collected: Collected, prior: Array, own: NDArray[np.float32]) -> Iterator[NDArray[Any]]:
         """Yield the sources of evidence: the prior, the person's own answer, the neighbours' where they are known."""
         yield prior
         yield own
@@ -184,7 +182,7 @@ class InquiryLearning(InquirySettings):
             yield from neighbour_evidence(adjacency, own, seen, trimmed=trimmed, bounded=bounded)
 
     def _own_evidence(
-        self, collected: Inquired, seen: NDArray[np.int64]
+        self, collected: Collected, seen: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], AnswerModel, dict[str, float]]:
         """Return each person's centred log-likelihoods, 0 for people who did not answer, and the model behind them."""
         question, answer = collected.release.question(Resemblance.name), collected.answers[Resemblance.name]
@@ -192,7 +190,7 @@ class InquiryLearning(InquirySettings):
         offers = ask.attachment("offers")[answer.users]
         positions, options = mechanism.decode(answer.reports)
         if not np.array_equal(options, (offers >= 0).sum(axis=1)):
-            raise InvalidReports("answers to 'resemblance'", "among the classes that were offered", "others")
+            raise InvalidReports("Somebody answers 'resemblance' with a class that they were not offered.")
         scorer, model = self._scorer(collected)
         if isinstance(model, KnownAccuracy):
             known = seen[answer.users] >= 0
@@ -209,7 +207,7 @@ class InquiryLearning(InquirySettings):
         return own - own.mean(axis=1, keepdims=True), model, {"options": options_mean}
 
 
-def _labelled_others(collected: Inquired, seen: NDArray[np.int64]) -> NDArray[np.int64]:
+def _labelled_others(collected: Collected, seen: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the labelled people who show nothing: they weigh what the panel shows if nobody answers."""
     shown = np.zeros(0, dtype=np.int64) if collected.shown is None else collected.shown.users
     return np.setdiff1d(np.flatnonzero(seen >= 0), shown)

@@ -18,8 +18,8 @@ from privet.estimation.trimmed_certificate import MOST_LIARS, trimmed_liars
 from privet.mechanisms import OfferedResponse
 from privet.release.asks.resemblance import Resemblance
 from privet.systems.certificate import Certificate
-from privet.systems.local._inquiry_learning import Weighed
-from privet.systems.local._inquiry_rounds import Inquired
+from privet.systems.collected import Collected
+from privet.systems.local.inquiry.learning import Weighed
 
 __all__ = ["certify_answers", "certify_counts", "possible_answers"]
 
@@ -29,7 +29,7 @@ _QUICK, _THOROUGH = 1e8, 1e10  # numbers that are looked at to try all false cla
 
 
 def certify_answers(
-    collected: Inquired, weighed: Weighed, *, bounded: bool = False, trimmed: bool = False
+    collected: Collected, weighed: Weighed, *, bounded: bool = False, trimmed: bool = False
 ) -> Certificate:
     """Count the friends who must answer the feature question falsely to turn each prediction.
 
@@ -58,7 +58,7 @@ def certify_answers(
     return Certificate((needed - 1).astype(np.float32), alone, lies)
 
 
-def possible_answers(collected: Inquired, weighed: Weighed) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def possible_answers(collected: Collected, weighed: Weighed) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return everything that people could have answered: any offered class, or nothing; a panel could show any class.
 
     Args:

@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from privet.data.population import Population
 from privet.errors import InvalidParameter
+from privet.mechanisms import Counts, MultiBit, OfferedResponse, RandomizedResponse
 from privet.release import LocalRelease, Question
+from privet.release.asks.features import Features
+from privet.release.asks.friends import Friends
+from privet.release.asks.friends_again import FriendsAgain
+from privet.release.asks.label import Label
+from privet.release.asks.resemblance import Resemblance
 from privet.release.blobs import array_digest
-from privet.release.inquiry import inquiry_questions
 from privet.release.price import Aggregate
 from privet.systems.base import LocalSystem
-from privet.systems.local._inquiry_rounds import (
-    class_sums_aggregate,
-    class_sums_release,
-)
+from privet.systems.local.inquiry.sums import class_sums_aggregate, class_sums_release
 
 __all__ = ["InquirySettings"]
 
 _SOURCES = ("panel", "pilot", "class_sums", "scorer")
 _PANEL = 0.1  # the share of people in a panel where no other source of a scorer is named
+_MOST_OPTIONS = 255
 
 
 @dataclass(frozen=True, kw_only=True)
 class InquirySettings(LocalSystem):
-    """The settings of :class:`~privet.systems.local.inquiry.Inquiry`, where they are described."""
+    """The settings of :class:`~privet.systems.Inquiry`, and the questions and the promise that follow from them.
+
+    Attributes:
+        epsilon_features: The budget of the feature question; None if features are not asked about. 1 by default where
+            friends are not asked about either.
+        epsilon_edges: The budget of the friend question: of a list bit, half of a relationship's; None if the topology
+            is public.
+        panel: The people who show their features and class: a share of all people, drawn among training nodes, or
+            their ids, or a mask. 0.1 by default where no other source of a scorer is named.
+        pilot: The share of people, among training nodes, who spend the budget on a noisy feature vector instead.
+        class_sums: The central epsilon of class sums from a trusted aggregator of labelled people's features.
+        scorer: A public scorer: a matrix of (features + 1) x classes, or a function of a feature matrix.
+        public_features: True if everybody's features are public and only friend lists are private.
+        calibrators: The share of labelled people who answer too, so that the weights of answers can be fitted.
+        everybody: True to ask also those whose answer could not change a prediction.
+        cap: The largest number of friends in a class that a device reports.
+        thorough: True to spend minutes on the certificate of predictions from counts of friends, which is then
+            exact for more than one false class.
+    """
 
     epsilon_features: float | None = None  # type: ignore[assignment]
     epsilon_edges: float | None = None
@@ -46,13 +67,18 @@ class InquirySettings(LocalSystem):
             object.__setattr__(self, "epsilon_features", 1.0)
         super().__post_init__()
         if self.public_features and (self.epsilon_features is not None or self.epsilon_edges is None):
-            expected = "False, or with private lists and without epsilon_features"
-            raise InvalidParameter("public_features", expected, True)
+            raise InvalidParameter(
+                "Where features are public, only friends can be asked about. Give epsilon_edges, and no "
+                "epsilon_features."
+            )
         named = [name for name in _SOURCES if getattr(self, name) is not None]
         if len(named) > 1:
-            raise InvalidParameter(named[1], f"None beside {named[0]}: a scorer has one source", "another")
+            raise InvalidParameter(f"A scorer has one source. Give {named[0]} or {named[1]}, not both.")
         if named and self.epsilon_features is None:
-            raise InvalidParameter(named[0], "None where features are not asked about", "a source")
+            raise InvalidParameter(
+                f"{named[0]} makes a scorer for the question about features, which is not asked. Give "
+                f"epsilon_features, or no {named[0]}."
+            )
         if not named and self.epsilon_features is not None:
             object.__setattr__(self, "panel", _PANEL)
         self._check_shares()
@@ -66,8 +92,9 @@ class InquirySettings(LocalSystem):
         if self.class_sums is not None:
             self._check_positive("class_sums")
             if self.epsilon_labels is not None:
-                expected = "None where labels are private: sums are made by true class"
-                raise InvalidParameter("class_sums", expected, self.class_sums)
+                raise InvalidParameter(
+                    "Class sums are made by true class, and labels are private. Use a panel or a pilot."
+                )
         for name in ("panel", "pilot"):
             value = getattr(self, name)
             if isinstance(value, float | int) and not 0 < value < 1:
@@ -77,7 +104,20 @@ class InquirySettings(LocalSystem):
 
     def questions(self, population: Population) -> tuple[Question, ...]:
         """Ask for the label where labels are private, then for the pilot's features, for friends, for resemblance."""
-        return inquiry_questions(population, **{each.name: getattr(self, each.name) for each in fields(self)})
+        asked: list[Question] = []
+        if self.epsilon_labels is not None:
+            asked.append(Question(Label(), RandomizedResponse.declare(population, epsilon=self.epsilon_labels)))
+        if self.pilot is not None:
+            asked.append(Question(Features(), MultiBit.declare(population, epsilon=self.epsilon_features)))
+        if self.epsilon_edges is not None:
+            counts = Counts.declare(population, epsilon=self.epsilon_edges, cap=self.cap)
+            asked.append(Question(Friends(), counts))
+            if not self.public_features:  # with them, one round can publish predicted classes as well
+                asked.append(Question(FriendsAgain(), counts))
+        if self.epsilon_features is not None:
+            most = max(2, min(population.classes, _MOST_OPTIONS))
+            asked.append(Question(Resemblance(), OfferedResponse(epsilon=self.epsilon_features, most=most)))
+        return tuple(asked)
 
     def release(self, public: Any) -> LocalRelease:
         """Return everything that leaves the devices in all rounds, and what some people show besides."""

@@ -18,8 +18,8 @@ from privet.estimation.homophily import Homophily
 from privet.mechanisms import Counts, SeededBits
 from privet.release.asks.resemblance import Resemblance
 from privet.systems import Fitted
-from privet.systems.local._inquiry_certificate import certify_counts, possible_answers
 from privet.systems.local.inquiry import Inquiry
+from privet.systems.local.inquiry.certificate import certify_counts, possible_answers
 
 PEOPLE = social_graph(300, classes=3, average_degree=4, homophily=0.55, features=30, feature_signal=0.9, seed=0)
 GRAPH = PEOPLE.replace(split=split_nodes(PEOPLE, 0.5, 0.25, seed=0))

@@ -9,8 +9,8 @@ import pytest
 from privet.data import Graph, social_graph, split_nodes
 from privet.evaluation import evaluate
 from privet.mechanisms import SeededBits
-from privet.systems.local._inquiry_controls import dealt
 from privet.systems.local.inquiry import Inquiry
+from privet.systems.local.inquiry.controls import dealt
 
 KEYS = ["structure", "panel_only", "dealt_answers", "noise_free", "features_only", "majority"]
 FRIENDS = {"epsilon_edges": 4.0, "epsilon_features": None}

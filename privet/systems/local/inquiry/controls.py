@@ -17,7 +17,7 @@ from privet.systems.controls import MAJORITY, STRUCTURE, Control, majority
 from privet.systems.fitted import Fitted
 
 if TYPE_CHECKING:
-    from privet.systems.local.inquiry import Inquiry
+    from privet.systems.local.inquiry.inquiry import Inquiry
 
 __all__ = ["controls", "dealt"]
 

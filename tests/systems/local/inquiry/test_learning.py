@@ -6,8 +6,8 @@ import numpy as np
 
 from privet.data import social_graph, split_nodes
 from privet.mechanisms import SeededBits
-from privet.systems.local._inquiry_controls import dealt
 from privet.systems.local.inquiry import Inquiry
+from privet.systems.local.inquiry.controls import dealt
 
 PEOPLE = social_graph(1500, classes=3, average_degree=4, homophily=0.6, features=30, feature_signal=0.9, seed=0)
 GRAPH = PEOPLE.replace(split=split_nodes(PEOPLE, 0.5, 0.25, seed=0))
