@@ -42,7 +42,7 @@ def elsewhere(graph: Graph, folder: Path, partitions: int, **more: Any) -> Itera
     """The same graph, whose adjacency lies in a store and refuses to be loaded."""
     with ClusterGraph(stored(folder, graph.adjacency, partitions, **more), scratch=folder) as hosted:
         adjacency = StoredTopology(hosted)
-        adjacency.tocsr = lambda: pytest.fail("the adjacency was loaded")  # type: ignore[method-assign]
+        adjacency.loaded = lambda: pytest.fail("the adjacency was loaded")  # type: ignore[method-assign]
         data = {name: getattr(graph, name) for name in ("labels", "split", "schema", "features")}
         yield Graph.from_operator(adjacency, **data)
 
