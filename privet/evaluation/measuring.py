@@ -20,7 +20,7 @@ from privet.errors import InvalidParameter
 from privet.estimation.shelf import lent
 from privet.evaluation.cache import ArrayShelf, Store, canonical, program_digest
 from privet.evaluation.workers import measure_in_processes, peak_rss_mb, threads_for
-from privet.graph.topology import Elsewhere
+from privet.graph.memory import topology_of
 
 __all__ = ["Described", "Figure", "Measured", "Work", "data_digest", "is_described", "measured", "seed_numbers"]
 
@@ -198,17 +198,15 @@ def is_described(system: Any, graph: Graph) -> bool:
     given = [getattr(system, each.name) for each in fields(system)]
     values = [each for value in given for each in (value if isinstance(value, tuple | list) else (value,))]
     plain = all(isinstance(value, str | int | float | None) for value in values)
-    return ours and plain and not isinstance(graph.adjacency, Elsewhere)
+    return ours and plain and topology_of(graph).enumerable
 
 
 def data_digest(graph: Graph) -> str:
     """Return a digest of everything that a measurement reads beside the split: a file may change under its name."""
     declared = None if graph.schema is None else graph.schema.to_json()
-    topology: Any = graph.adjacency
-    entries = [topology.digest()] if isinstance(topology, Elsewhere) else [getattr(topology, name) for name in _CSR]
     features = graph.features
     columns = [features] if isinstance(features, np.ndarray | None) else [getattr(features, name) for name in _CSR]
-    return _digest(*entries, graph.labels, declared, *columns)
+    return _digest(topology_of(graph).digest(), graph.labels, declared, *columns)
 
 
 def split_digest(split: Split | None) -> str:
