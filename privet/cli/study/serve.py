@@ -45,7 +45,7 @@ def serve(
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.server.http.app import Limits
     from privet.collection.server.http.events import Events
-    from privet.collection.server.http.serving import serve as run
+    from privet.collection.serving import serve as run
 
     opened = StudyFolder.open(folder)
     _check_port(host, port)

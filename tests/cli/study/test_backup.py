@@ -3,7 +3,7 @@
 import pytest
 from simulated_studies import declaration, privet
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 def test_it_says_what_is_in_the_file(tmp_path):

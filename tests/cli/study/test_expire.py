@@ -7,7 +7,7 @@ from simulated_studies import make_study, privet, simulated, two_rounds
 
 from privet.collection.operator.folder import StudyFolder
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 def filled(path, **changes):

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from simulated_studies import privet
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.study.open_answers import OpenForm

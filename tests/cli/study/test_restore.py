@@ -5,7 +5,7 @@ import json
 import pytest
 from simulated_studies import declaration, privet
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 def test_a_study_comes_back_and_links_are_spoken_of(tmp_path):

@@ -5,7 +5,7 @@ from simulated_studies import declaration, privet
 
 from privet.collection.operator.folder import StudyFolder
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 def test_keys_are_added_and_retired(tmp_path):

@@ -16,7 +16,7 @@ from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port
 from privet.collection.study.tokens import new_key
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 def listens(port):

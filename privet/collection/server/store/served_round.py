@@ -13,10 +13,10 @@ from privet.collection.server.store.store import Store
 from privet.collection.server.store.writer import GroupWriter
 from privet.release.tree import HashTree
 
-__all__ = ["Round"]
+__all__ = ["ServedRound"]
 
 
-class Round:
+class ServedRound:
     """One round of the study.
 
     Args:

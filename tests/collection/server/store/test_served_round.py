@@ -2,7 +2,6 @@
 
 import json
 
-from fastapi.testclient import TestClient
 from made_rounds import (
     ASKED,
     DIRECTORY,
@@ -17,10 +16,11 @@ from made_rounds import (
 )
 from patience import wait_until
 from simulated_studies import PACKED
+from starlette.testclient import TestClient
 
 from privet.collection.device.preparation import prepare
 from privet.collection.server.http.app import Limits, create_app
-from privet.collection.server.store.rounds import Round
+from privet.collection.server.store.served_round import ServedRound
 from privet.collection.server.store.store import Store
 from privet.collection.study.tokens import Tokens
 from privet.release.blobs import blob_of
@@ -39,25 +39,25 @@ def stored(*rounds, place=":memory:"):
 def test_an_invitation_proves_its_row():
     first = first_round()
     second = later_round(first, resemblance())
-    found = Round(stored(first, second).at(second)).invitation(ME)
+    found = ServedRound(stored(first, second).at(second)).invitation(ME)
     own = found["rows"]["resemblance"]["offers"]
     assert own["row"] == OFFERS[ME].tolist()
     verify_row(second.asked[0]["offers"], NODES, ME, own["row"], own["salt"], own["proof"])
     assert set(found) == {"study", "node", "rows"}
-    assert Round(stored(first)).invitation(ME)["rows"] == {}
+    assert ServedRound(stored(first)).invitation(ME)["rows"] == {}
 
 
 def test_a_closed_round_says_why():
     first = first_round()
     store = stored(first)
-    found = Round(store)
+    found = ServedRound(store)
     assert found.is_open()
     assert found.why_closed() == ""
     store.close()
     found.look()
     assert not found.is_open()
     assert "closed by its operator" in found.why_closed()
-    early = Round(stored(first_round(opens="2028-01-01T00:00:00Z")))
+    early = ServedRound(stored(first_round(opens="2028-01-01T00:00:00Z")))
     assert "from 2028-01-01" in early.why_closed()
 
 

@@ -1,19 +1,47 @@
-"""The collector under uvicorn, which writes no access log."""
+"""The collector of a study's directory under uvicorn, with the operator's tools for downloads and next rounds."""
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import uvicorn
 
+from privet.collection.operator.export import write_answers
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.public_record import copy_record
+from privet.collection.operator.spreadsheets import write_csv, write_panel
 from privet.collection.server.http.app import Limits, create_app
+from privet.collection.server.http.downloads import Download
 from privet.collection.server.http.events import Complaints, Events
 from privet.collection.server.http.protocol import ImpatientProtocol
+from privet.collection.server.store.store import Store
 
-__all__ = ["serve", "successor_command"]
+__all__ = ["DOWNLOADS", "next_round_command", "serve"]
+
+
+def _parquet(store: Store, out: Path) -> None:
+    erasures = len(store.erasures())  # counted first: a later erasure is one after the export
+    write_answers(out, store.study, store.answers(), erasures)
+
+
+def _csv(store: Store, out: Path) -> None:
+    write_csv(out, store.study, store.answers())
+
+
+def _panel(store: Store, out: Path) -> None:
+    write_panel(out, store.study, store.collected()[1])
+
+
+DOWNLOADS: Mapping[str, Download] = {
+    "parquet": Download("answers.parquet", "application/vnd.apache.parquet", _parquet, "questions"),
+    "csv": Download("answers.csv", "text/csv; charset=utf-8", _csv, "questions"),
+    "panel": Download("panel.csv", "text/csv; charset=utf-8", _panel, "panel"),
+    "record": Download("record.sqlite", "application/vnd.sqlite3", copy_record),
+}
+"""The forms in which an operator can download a study."""
 
 
 def serve(
@@ -46,7 +74,8 @@ def serve(
         events=events,
         renew=folder.access,
         private_metrics=private_metrics,
-        successor=lambda days: successor_command(folder, days),
+        next_round=lambda days: next_round_command(folder, days),
+        downloads=DOWNLOADS,
     )
     try:
         uvicorn.run(
@@ -66,7 +95,7 @@ def serve(
         store.dispose()
 
 
-def successor_command(folder: StudyFolder, days: float) -> Sequence[str]:
+def next_round_command(folder: StudyFolder, days: float) -> Sequence[str]:
     """Return the command that opens the next round: another process, so that torch stays out of the collector's memory.
 
     Args:

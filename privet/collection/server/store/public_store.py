@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from privet.collection.server.store.database import Database
-from privet.collection.server.store.erasure import Erasures
+from privet.collection.server.store.deletion import Erasures
 from privet.collection.server.store.tables import PUBLIC, STUDIES
 from privet.collection.study.chain import BrokenChain, Chain
 from privet.collection.study.forms import RoundForm
@@ -22,10 +22,10 @@ from privet.errors import InvalidData
 from privet.release.asks import Ask
 from privet.release.blobs import array_of
 
-__all__ = ["Published"]
+__all__ = ["PublicStore"]
 
 
-class Published(Database):
+class PublicStore(Database):
     """The public data of one round, and the rounds of its study.
 
     Args:
@@ -54,7 +54,7 @@ class Published(Database):
             for digest, content in contents.items():
                 connection.execute(sql, {"digest": digest, "content": content})
 
-    def publish_from(self, other: Published, without: Set[str] = frozenset()) -> None:
+    def publish_from(self, other: PublicStore, without: Set[str] = frozenset()) -> None:
         """Copy the public data that this round's manifest names from another store.
 
         Args:

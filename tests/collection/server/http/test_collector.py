@@ -2,12 +2,12 @@
 
 import hashlib
 
-from fastapi.testclient import TestClient
 from simulated_studies import Service, make_study
+from starlette.testclient import TestClient
 
-from privet.collection.server.http.access import Access
 from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.store.store import Store
+from privet.collection.study.tokens import Access
 
 
 def test_the_manifest_is_served_in_its_canonical_bytes(service):

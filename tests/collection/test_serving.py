@@ -8,7 +8,7 @@ import urllib.request
 from patience import PATIENCE
 
 from privet.collection.operator.rehearsal import free_port, start_collector
-from privet.collection.server.http.serving import successor_command
+from privet.collection.serving import next_round_command
 
 
 def test_it_writes_no_access_log_names_no_software_and_stops_when_told(folder):
@@ -27,9 +27,9 @@ def test_it_writes_no_access_log_names_no_software_and_stops_when_told(folder):
 
 
 def test_torch_stays_out_of_the_collector_and_the_next_round_is_a_command(folder):
-    code = "import sys, privet.collection.server.http.serving; print('torch' in sys.modules, 'pyarrow' in sys.modules)"
+    code = "import sys, privet.collection.serving; print('torch' in sys.modules, 'pyarrow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False False\n"
-    command = successor_command(folder, 7.0)
+    command = next_round_command(folder, 7.0)
     assert command[1:] == ["-m", "privet.cli", "study", "next", str(folder.path), "--days", "7.0"]
     failed = subprocess.run(command, capture_output=True, text=True)
     assert (failed.returncode, "one round only" in failed.stderr) == (2, True)

@@ -1,4 +1,4 @@
-"""The operator's desk over HTTP: closing, the next round, erasures, exports, each with the operator's key."""
+"""The routes of the operator's page: closing, the next round, erasures, downloads, each with the operator's key."""
 
 import csv
 import io
@@ -9,15 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from patience import wait_until
 from rehearsed_rounds import ASKED, PANEL, add_second_round, first_round, people
 from simulated_studies import STORES, Service, make_study, store_place
+from starlette.testclient import TestClient
 
 from privet.collection.operator.export import read_answers
 from privet.collection.operator.public_record import open_record
 from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.store.store import Store
+from privet.collection.serving import DOWNLOADS
 from privet.collection.study.open_answers import OpenForm
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
@@ -50,7 +51,8 @@ def fill(store, graph):
 
 
 def opened(folder, store, command=None):
-    return TestClient(create_app(store, folder.tokens, KEY, Limits(rate=0), successor=command), headers=HEADERS)
+    app = create_app(store, folder.tokens, KEY, Limits(rate=0), next_round=command, downloads=DOWNLOADS)
+    return TestClient(app, headers=HEADERS)
 
 
 def script(text):
@@ -142,7 +144,7 @@ def test_a_study_without_a_plan_or_a_command_has_no_next_round(folder, tmp_path)
         assert not client.get("/operator/summary").json()["next"]["possible"]
     store.dispose()
     other = Store.open(tmp_path / "other.sqlite", single)
-    with TestClient(create_app(other, folder.tokens, KEY, successor=script("")), headers=HEADERS) as client:
+    with TestClient(create_app(other, folder.tokens, KEY, next_round=script("")), headers=HEADERS) as client:
         assert "no next round" in client.post("/operator/next").json()["error"]
     other.dispose()
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from simulated_studies import STORES, make_study, store_place, two_rounds
 
-from privet.collection.server.store.expiry import Expired
+from privet.collection.server.store.deletion import Expired
 from privet.collection.server.store.insertion import Insertion
 from privet.collection.server.store.store import Store, StudyClosed
 

@@ -1,24 +1,24 @@
-"""The operator's desk: what a study's operator sees of it and does with it over HTTP, with the operator's key."""
+"""The routes of the operator's page: overview, closing, next round, erasures and downloads. Each needs the key."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from fastapi import Request, Response
-from fastapi.responses import StreamingResponse
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
-from privet.collection.server.http.downloads import FORMS, file_of, pieces
-from privet.collection.server.http.intake import Refused, read_object
-from privet.collection.server.http.replies import HEADERS, reply
-from privet.collection.server.store.collector import Collector
-from privet.collection.server.store.overview import overview
-from privet.collection.server.store.screened import Screener
-from privet.collection.server.store.successor import Successor
+from privet.collection.server.http.background import NextRound
+from privet.collection.server.http.collector import Collector
+from privet.collection.server.http.downloads import Download
+from privet.collection.server.http.intake import read_object
+from privet.collection.server.http.replies import HEADERS, Refused, pieces_of_file, reply
+from privet.collection.server.store.overview import Screener, overview
 from privet.collection.study.asking import still_to_ask
 
-__all__ = ["LONGEST_DAYS", "SHORTEST_DAYS", "Desk"]
+__all__ = ["LONGEST_DAYS", "SHORTEST_DAYS", "OperatorRoutes"]
 
 SHORTEST_DAYS, LONGEST_DAYS = 0.001, 3650
 _DAYS = 30.0
@@ -26,21 +26,23 @@ _BODY_BYTES = 1000
 
 
 @dataclass(eq=False)
-class Desk:
-    """The operator's requests, each of which needs the operator's key.
+class OperatorRoutes:
+    """The requests that an operator makes of a collector.
 
     Attributes:
-        collector: The service that the participants use.
-        successor: Computes the next round.
+        collector: The collector.
+        next_round: Computes the next round.
+        downloads: The forms of a download, by name; the first is the default.
         screener: Tests the reports against what honest devices could have sent.
     """
 
     collector: Collector
-    successor: Successor
+    next_round: NextRound
+    downloads: Mapping[str, Download]
     screener: Screener = field(default_factory=Screener)
 
     async def summary(self, request: Request) -> Response:
-        """Return what the operator's page shows."""
+        """Return the figures of the operator's page."""
         self.collector.check_operator(request)
         return reply(200, await asyncio.to_thread(self._summary))
 
@@ -61,10 +63,10 @@ class Desk:
             raise Refused(
                 409, "no more rounds", "All questions of the study's plan were asked: there is no next round."
             )
-        if self.successor.command is None:
+        if self.next_round.command is None:
             raise Refused(409, "no next round", "This collector was started without a way to compute rounds.")
         number = chain.newest.round + 1
-        if not await self.successor.start(number, days):
+        if not await self.next_round.start(number, days):
             raise Refused(409, "computing", "The next round is being computed already.")
         return reply(202, {"round": number, "running": True})
 
@@ -75,26 +77,25 @@ class Desk:
         return reply(200, {"count": len(found), "erasures": [asdict(each) for each in found]})
 
     async def export(self, request: Request) -> Response:
-        """Return a round's answers, what its panel shows, or the public record of all rounds as a file."""
+        """Return a round's answers, its panel's answers, or the public record of all rounds as a file."""
         self.collector.check_operator(request)
-        form, number = request.query_params.get("form", FORMS[0]), request.query_params.get("round")
-        if form not in FORMS:
-            raise Refused(422, "invalid export", f"The form must be one of {', '.join(FORMS)}.")
+        forms, number = list(self.downloads), request.query_params.get("round")
+        download = self.downloads.get(request.query_params.get("form", forms[0]))
+        if download is None:
+            raise Refused(422, "invalid export", f"The form must be one of {', '.join(forms)}.")
         rounds = {str(each.study.round): each.store for each in self.collector.rounds.values()}
         store = self.collector.newest.store if number is None else rounds.get(number)
         if store is None:
             raise Refused(404, "no such round", f"The round must be a number from 1 to {len(rounds)}.")
-        if form == "record":
-            store = self.collector.store
-        file, name, kind = await asyncio.to_thread(file_of, store, form)
+        file, name = await asyncio.to_thread(download.make, store if download.needs else self.collector.store)
         headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
-        return StreamingResponse(pieces(file), 200, headers, kind)
+        return StreamingResponse(pieces_of_file(file), 200, headers, download.kind)
 
     def _summary(self) -> dict[str, Any]:
         self.collector.flush()
         stores = [each.store for each in self.collector.rounds.values()]
-        next_round, screening = self.successor.facts(len(stores)), self.screener.of(stores)
-        return {**overview(stores), "next": next_round, "screening": screening}
+        facts, screening = self.next_round.facts(len(stores)), self.screener.screen(stores)
+        return {**overview(stores), "next": facts, "screening": screening}
 
 
 def _days(body: bytes) -> float:
