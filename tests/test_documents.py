@@ -12,13 +12,18 @@ from typer.main import get_command
 from privet.cli import app
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LINKING = [*DOCUMENTS, *sorted((ROOT / "docs" / "api").glob("*.md")), ROOT / "CONTRIBUTING.md"]
+PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
+DOCUMENTS = [ROOT / "README.md", *PAGES]
+LINKING = [*DOCUMENTS, ROOT / "CONTRIBUTING.md"]
 INCLUDE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("document", LINKING, ids=lambda d: d.name)
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("document", LINKING, ids=name_of)
 def test_links_between_documents_exist(document: Path) -> None:
     for target in LINK.findall(document.read_text()):
         assert target.startswith("https://") or (document.parent / target).exists(), target
@@ -40,7 +45,7 @@ def written_commands(document: Path) -> set[str]:
     return {line.partition(" #")[0] for line in [*lines, *inline] if line.startswith("privet ")}
 
 
-@pytest.mark.parametrize("document", [d for d in DOCUMENTS if written_commands(d)], ids=lambda d: d.name)
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if written_commands(d)], ids=name_of)
 def test_commands_and_options_that_a_page_names_exist(document: Path) -> None:
     for written in written_commands(document):
         place: Any = get_command(app)

@@ -25,7 +25,7 @@ from commands import run_privet
 from simulated_studies import make_study
 
 import privet.collection
-from privet.auditing.account import account
+from privet.accounts.account import account
 from privet.cli.render.account import print_account
 from privet.collection.device.consent import describe
 from privet.collection.device.ledger import Ledger

@@ -72,7 +72,7 @@ def build(
         raise BadOption(f"--nodes takes a number, or a .csv or .parquet file, not {nodes!r}.")
     parts = None
     if by is _By.metis:
-        from privet.graph.distributed import metis_parts
+        from privet.graph import metis_parts
 
         count = counted if isinstance(counted, int) else count_nodes(counted)
         parts = metis_parts(edges, count, partitions)

@@ -78,7 +78,7 @@ def test_the_parts_are_the_reports(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.journey
 def test_the_partitioned_table_of_the_documentation(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "scale.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "scale.md").read_text()
     url = sa.make_url(str(store_place("postgresql", tmp_path)))
     schema = f"test_{secrets.token_hex(8)}"
     engine = engine_for(url.render_as_string(hide_password=False))
