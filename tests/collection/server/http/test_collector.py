@@ -7,6 +7,7 @@ from starlette.testclient import TestClient
 
 from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.store.store import Store
+from privet.collection.serving import DOWNLOADS
 from privet.collection.study.tokens import Access
 
 
@@ -210,7 +211,8 @@ def test_while_keys_cannot_be_read_no_operator_is_known(service):
             raise PermissionError("keys.json")
         return Access(service.tokens, (service.key,))
 
-    app = create_app(service.store, service.tokens, service.key, Limits(rate=0.0), renew=renew)
+    limits = Limits(rate=0.0)
+    app = create_app(service.store, service.tokens, service.key, limits, renew=renew, downloads=DOWNLOADS)
     key = {"Authorization": f"Bearer {service.key}"}
     names = b"0,Ann\n"
     service.store.publish(names)
