@@ -31,6 +31,9 @@ def write_links(path: Path, url: str, out: Path) -> int:
     form = store.at(store.chain().newest).form
     asked = set(form.everybody().tolist()) - {each.node for each in store.erasures()}  # who withdrew is left alone
     store.dispose()
+    declared = folder.declared
+    language = None if declared is None else declared.declaration.language
+    spoken = "" if language is None else f"&lang={language}"
     base = f"{url.split('#')[0].rstrip('/')}/#study={form.study.id}&token="
     with (
         atomic_file(out) as file,
@@ -38,7 +41,7 @@ def write_links(path: Path, url: str, out: Path) -> int:
     ):
         rows = csv.writer(text, lineterminator="\n")
         rows.writerow(["node", "link"])
-        rows.writerows((node, base + token) for node, token in current_tokens(folder) if node in asked)
+        rows.writerows((node, base + token + spoken) for node, token in current_tokens(folder) if node in asked)
     return len(asked)
 
 

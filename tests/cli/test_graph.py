@@ -1,7 +1,6 @@
-"""``privet graph build``: a store or one sentence."""
+"""``privet graph``: a store or one sentence, and what a store holds."""
 
-from __future__ import annotations
-
+import json
 import os
 import signal
 import subprocess
@@ -10,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from patience import PATIENCE, wait_until
-from stored_graphs import edges_of, random_pattern
+from stored_graphs import edges_of, random_pattern, stored
 from typer.testing import CliRunner
 
 from privet.cli import app
 from privet.data import write_edges
 from privet.data.store import GraphStore
+from privet.errors import InvalidData
 
 PATTERN = random_pattern(2, 60, loops=False)
 
@@ -73,3 +73,27 @@ def test_ctrl_c_leaves_no_store(tmp_path):
     told = process.communicate(timeout=PATIENCE)[1]
     assert (process.returncode, told) == (130, "privet: stopped by Ctrl-C; nothing was left half-written.\n")
     assert not (tmp_path / "store").exists()
+
+
+PATTERN = random_pattern(2, 60, loops=False)
+
+
+def test_figures_as_text_and_as_json(tmp_path):
+    store = stored(tmp_path, PATTERN, 4)
+    text = CliRunner().invoke(app, ["graph", "info", str(store.path), "--check"])
+    assert text.exit_code == 0, text.output
+    assert f"60 nodes, {PATTERN.nnz:,} adjacency entries, undirected." in text.output
+    assert "Every file has its checksum." in text.output
+    told = json.loads(CliRunner().invoke(app, ["graph", "info", str(store.path), "--json"]).output)
+    assert (told["nodes"], told["entries"], told["by"]) == (60, PATTERN.nnz, "hash")
+    assert sum(part["halo"] for part in told["partitions"]) == told["halo"]
+
+
+def test_damage_is_found(tmp_path):
+    store = stored(tmp_path, PATTERN, 4)
+    path = store.partition(2).folder / "columns.npy"
+    path.write_bytes(path.read_bytes()[:-1] + b"\x7f")
+    found = CliRunner().invoke(app, ["graph", "info", str(store.path), "--check"])
+    assert isinstance(found.exception, InvalidData)
+    with pytest.raises(InvalidData, match=r"columns\.npy is damaged"):
+        raise found.exception

@@ -47,13 +47,12 @@ def test_somebody_who_is_not_in_the_study_is_refused(folder, tmp_path):
 
 
 def test_a_new_study_promises_deletion_unless_its_operator_says_otherwise(tmp_path):
-    printed = privet("study", "new", tmp_path / "study", *declaration(tmp_path), home=tmp_path)
+    printed = privet("study", "new", declaration(tmp_path), "--out", tmp_path / "study", home=tmp_path)
     assert "deletes reports 90 days after the study closes" in printed
     assert StudyFolder.open(tmp_path / "study").study.delete_after == 90
-    privet("study", "new", tmp_path / "other", *declaration(tmp_path), "--delete-after", 7, home=tmp_path)
+    change = ["--set", "schedule.delete_after=7"]
+    privet("study", "new", declaration(tmp_path), "--out", tmp_path / "other", *change, home=tmp_path)
     assert StudyFolder.open(tmp_path / "other").study.delete_after == 7
-    privet("study", "new", tmp_path / "kept", *declaration(tmp_path), "--keep-reports", home=tmp_path)
+    change = ["--set", "schedule.delete_after=never"]
+    privet("study", "new", declaration(tmp_path), "--out", tmp_path / "kept", *change, home=tmp_path)
     assert StudyFolder.open(tmp_path / "kept").study.delete_after is None
-    both = ["--keep-reports", "--delete-after", 7]
-    error = privet("study", "new", tmp_path / "no", *declaration(tmp_path), *both, home=tmp_path, status=2)
-    assert "use one of them" in error

@@ -1,17 +1,87 @@
-"""``privet graph build``: from edge lists to a partitioned store."""
+"""``privet graph``: graphs on disk, in partitions."""
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from privet.cli.app import BadOption, examples
-from privet.cli.graph.group import graph
+from privet.cli.app import AsJson, BadOption, app, examples
 from privet.cli.options import ClusterName, InsecureCluster
+
+if TYPE_CHECKING:
+    from privet.data.store import GraphStore
+
+__all__ = ["graph"]
+
+
+graph = typer.Typer(help="Keep a graph on disk, in partitions that workers can share.", no_args_is_help=True)
+app.add_typer(graph, name="graph")
+
+
+@graph.command()
+def info(
+    store: Annotated[Path, typer.Argument(metavar="DIR", help="The store.")],
+    check: Annotated[bool, typer.Option("--check", help="Compare every file with its checksum (default: no).")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a store holds, and how much a hop moves between its partitions."""
+    from privet.data.store import GraphStore, open_table
+
+    opened = GraphStore.open(store)
+    tables = [open_table(opened, path.parent.name) for path in sorted(store.glob("tables/*/table.json"))]
+    if check:
+        opened.check()
+        for table in tables:
+            for file in table.manifest.files:
+                file.check(table.path)
+    manifest = opened.manifest
+    if as_json:
+        sizes = [each.model_dump(exclude={"files"}) for each in manifest.partitions]
+        typer.echo(
+            json.dumps(
+                {
+                    "nodes": manifest.nodes,
+                    "entries": manifest.entries,
+                    "halo": manifest.halo,
+                    "loops": manifest.loops,
+                    "directed": manifest.directed,
+                    "by": manifest.by,
+                    "tables": {table.path.name: table.num_rows for table in tables},
+                    "partitions": sizes,
+                }
+            )
+        )
+        return
+    typer.echo(summary(opened))
+    for table in tables:
+        typer.echo(f"Table {table.path.name}: {table.num_rows:,} rows, {', '.join(table.schema.names)}.")
+    if check:
+        typer.echo("Every file has its checksum.")
+
+
+def summary(store: GraphStore) -> str:
+    """Describe a store in a few lines.
+
+    Args:
+        store: The store.
+    """
+    manifest = store.manifest
+    kind = "directed" if manifest.directed else "undirected"
+    largest = max(manifest.partitions, key=lambda each: each.rows + each.halo)
+    merged = sum(each.merged for each in manifest.partitions)
+    lines = [
+        f"{store.path}: {manifest.nodes:,} nodes, {manifest.entries:,} adjacency entries, {kind}.",
+        f"{store.num_partitions} partitions by {manifest.by}; the largest needs {largest.rows + largest.halo:,} rows.",
+        f"A hop moves {manifest.halo:,} rows between partitions, {manifest.halo / manifest.nodes:.2f} a node.",
+    ]
+    if merged:
+        lines.append(f"{merged:,} entries were listed twice and merged.")
+    return "\n".join(lines)
 
 
 class _By(StrEnum):
@@ -62,7 +132,6 @@ def build(
 
     An undirected edge is listed once. A build that was stopped goes on when the same command is given again.
     """
-    from privet.cli.graph.info import summary
     from privet.cli.render.progress import phase_progress
     from privet.data.store.building import build_store
     from privet.data.store.node_files import count_nodes
