@@ -9,10 +9,10 @@ from pathlib import Path
 
 import uvicorn
 
-from privet.collection.operator.export import write_answers
+from privet.collection.operator.export.answer_files import write_answers
+from privet.collection.operator.export.public_record import copy_record
+from privet.collection.operator.export.spreadsheets import write_csv, write_panel
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.operator.public_record import copy_record
-from privet.collection.operator.spreadsheets import write_csv, write_panel
 from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.http.downloads import Download
 from privet.collection.server.http.events import Complaints, Events
