@@ -24,8 +24,8 @@ from privet.mechanisms import Bits, SeededBits, SystemBits
 from privet.mechanisms.primitives.noise import Noise
 from privet.models import seeded
 from privet.models.clipping import perceptron
+from privet.models.clipping.rows import SparseRows, outputs
 from privet.models.private_training import Batch, Optimizer, PrivateSteps, train_privately
-from privet.models.rows import SparseRows, outputs
 from privet.privacy import Guarantee
 from privet.privacy.accounting.processes import Process
 from privet.privacy.delta import Delta, chosen_delta

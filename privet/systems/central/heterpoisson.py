@@ -23,8 +23,8 @@ from privet.data import Graph, Schema
 from privet.errors import InvalidData, InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler, few_neighbours
 from privet.mechanisms import Bits
+from privet.models.clipping.rows import SparseRows
 from privet.models.private_training import Batch
-from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.systems.central._base import CentralSystem, predicted

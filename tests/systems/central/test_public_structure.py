@@ -13,7 +13,7 @@ from privet.data import Graph, Split, social_graph, split_nodes
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms import SeededBits
-from privet.models.rows import SparseRows
+from privet.models.clipping.rows import SparseRows
 from privet.systems.central._public_structure import PublicStructure, beside, neighbourhoods, structure_width
 from privet.systems.central._training_view import TrainingView
 from privet.systems.central.heterpoisson import HeterPoisson

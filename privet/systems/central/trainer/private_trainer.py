@@ -18,7 +18,7 @@ from privet.mechanisms.primitives.grid import GridSum
 from privet.models import roc_auc, seeded
 from privet.models.private_training import Optimizer, PrivateSteps, descend
 from privet.models.subgraphs import SubgraphGradients
-from privet.models.subgraphs.dropout import mixed
+from privet.models.subgraphs.isolation import mixed
 from privet.privacy import Guarantee
 from privet.release.central import CentralRelease
 from privet.systems.central._training_view import TrainingView
