@@ -1,5 +1,5 @@
 """Attempts to break a guarantee: exact where the domain allows."""
 
-from privet.auditing.enumeration import Enumeration, audit
+from privet.auditing.local.enumeration import Enumeration, audit
 
 __all__ = ["Enumeration", "audit"]

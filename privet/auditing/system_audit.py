@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from privet.auditing.audited_claim import PAPER_RUN
-from privet.auditing.canary import CanaryAudit, audit_process
-from privet.auditing.local_audit import LocalAudit, audit_local
-from privet.auditing.one_run import OneRunAudit, audit_in_one_run
-from privet.auditing.parameters import check_known
-from privet.auditing.sequential import SequentialAudit, audit_sequentially
+from privet.accounts.by_name import check_known
+from privet.auditing.central.audited_claim import PAPER_RUN
+from privet.auditing.central.canary import CanaryAudit, audit_process
+from privet.auditing.central.one_run import OneRunAudit, audit_in_one_run
+from privet.auditing.central.sequential import SequentialAudit, audit_sequentially
+from privet.auditing.local.local_audit import LocalAudit, audit_local
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.processes import Process
 from privet.systems import SYSTEMS, CentralSystem, LocalSystem
@@ -51,12 +51,12 @@ def audit_system(
 
     Args:
         kind: The system's class; a central one's sampling process must have a canary game.
-        claim: The claim about the questions of a local system, see :func:`~privet.auditing.local_audit.audit_local`;
-            "own" (default) is the only one about a central system.
-        **parameters: Budgets of a local system; for a central one parameters of the process (default: those of the
-            paper's Facebook run) and of :func:`~privet.auditing.canary.audit_process`, by name. With ``one_run`` they
-            are those of :func:`~privet.auditing.one_run.audit_in_one_run`, and with ``sequential`` those of
-            :func:`~privet.auditing.sequential.audit_sequentially`; both take ``canaries``.
+        claim: "own" (default), the only claim about a central system; others for the questions of a local system, see
+            :func:`~privet.auditing.local.local_audit.audit_local`.
+        **parameters: Budgets of a local system by name. For a central one those of the process (default: the paper's
+            Facebook run) and of :func:`~privet.auditing.central.canary.audit_process`; with ``one_run`` of
+            :func:`~privet.auditing.central.one_run.audit_in_one_run`, and with ``sequential`` of
+            :func:`~privet.auditing.central.sequential.audit_sequentially`; both take ``canaries``.
     """
     if issubclass(kind, LocalSystem):
         return audit_local(kind, claim, **parameters)

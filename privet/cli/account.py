@@ -31,7 +31,7 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
 @with_options(OPTIONS)
 def account(name: Name, options: dict[str, Any], others: Set = None, as_json: AsJson = False) -> None:
     """The guarantee of a mechanism or a system, what a report costs and is worth, or the noise for a target."""
-    from privet.auditing.account import account as account_of
+    from privet.accounts.account import account as account_of
     from privet.cli.render.account import print_account
 
     found = account_of(name, parameters_of(options, others))

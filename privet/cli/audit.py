@@ -47,11 +47,11 @@ def audit(
     """Try to break a guarantee. Exit code 1 if it is broken.
 
     A mechanism's reports are all listed, in exact arithmetic, and its program draws some. The same is done for every
-    question of a local system, and its collection is played. A central system is attacked with canaries: one in many
-    runs, many in one run, or until it is sure.
+    question of a local system, and its collection is checked for leaks. A central system is attacked with canaries: one
+    in many runs, many in one run, or runs until the audit is sure.
     """
-    from privet.auditing.claims import audit_claim
-    from privet.auditing.parameters import mechanism_from, system_kind
+    from privet.accounts.by_name import mechanism_from, system_kind
+    from privet.auditing.local.mechanism_audit import audit_claim
     from privet.cli.render.audit import print_audit
     from privet.mechanisms import MECHANISMS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from privet.auditing.replay import replay
+from privet.auditing.central.replay import replay
 from privet.data import Graph
 from privet.errors import InvalidData
 from privet.systems import CentralSystem

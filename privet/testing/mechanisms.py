@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.auditing import Enumeration, audit
-from privet.auditing.drawing import ALARM, draw
+from privet.auditing.local.drawing import ALARM, draw
 from privet.mechanisms import Bits, Mechanism, NeighbourReports, Reports, SeededBits
 from privet.mechanisms.core.shapes import ListShape, SymbolShape
 from privet.release.answers import Answer

@@ -11,7 +11,7 @@ import torch
 from adversarial_modules import CLASSES, CLEAN_UP, COLUMNS
 from torch import nn
 
-from privet.auditing.replay import replay
+from privet.auditing.central.replay import replay
 from privet.data import Graph, social_graph, split_nodes
 from privet.errors import PrivetError
 from privet.systems import Fitted, HeterPoisson, PrivateTrainer

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from privet.auditing import audit
-from privet.auditing.sequential import audit_sequentially
+from privet.auditing.central.sequential import audit_sequentially
 from privet.mechanisms import MECHANISMS
 
 __all__ = ["show_claims"]

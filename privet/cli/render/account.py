@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from privet.auditing.account import CentralAccount, LocalAccount, MechanismAccount
+from privet.accounts.account import CentralAccount, LocalAccount, MechanismAccount
 from privet.cli.render.whole import print_whole
 from privet.privacy import Guarantee
 from privet.privacy.explanation import Explanation, Part

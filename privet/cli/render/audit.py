@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from privet.auditing.claims import ClaimAudit
+from privet.auditing.local.mechanism_audit import ClaimAudit
 from privet.cli.render.whole import print_whole
 
 if TYPE_CHECKING:
-    from privet.auditing.local_audit import LocalAudit
-    from privet.auditing.one_run import OneRunAudit
-    from privet.auditing.sequential import SequentialAudit
+    from privet.auditing.central.one_run import OneRunAudit
+    from privet.auditing.central.sequential import SequentialAudit
+    from privet.auditing.local.local_audit import LocalAudit
     from privet.auditing.system_audit import SystemAudit
 
 __all__ = ["print_audit"]
@@ -31,13 +31,13 @@ def print_audit(audit: ClaimAudit | LocalAudit | SystemAudit) -> None:
             console.print(f"The program does not draw as it states. {escape(audit.found.drawn.problem)}")
         console.print("[bold red]The claim is broken." if audit.broken else "[bold green]The claim holds.")
         return
-    from privet.auditing.local_audit import LocalAudit  # imports torch, which the audit of a mechanism needs not
+    from privet.auditing.local.local_audit import LocalAudit  # imports torch, which the audit of a mechanism needs not
 
     if isinstance(audit, LocalAudit):
         for name, each in audit.questions.items():
             console.print(f"{audit.system}, the question '{name}':")
             print_audit(each)
-        _print_played(console, audit)
+        _print_leaks(console, audit)
         return
     print_whole(console, _attacked(audit))
     for line in _assumptions(audit):
@@ -49,14 +49,14 @@ def print_audit(audit: ClaimAudit | LocalAudit | SystemAudit) -> None:
         console.print(f"[bold green]The claim holds against this attack[/], which reaches {share} of it.")
 
 
-def _print_played(console: Console, audit: LocalAudit) -> None:
-    if audit.played is None:
-        console.print("The collection was not played: a trusted aggregator sees raw data.")
-    elif audit.played.holds:
-        played = f"{audit.played.people:,} people in {audit.played.worlds:,} worlds"
-        console.print(f"The collection was played by {played}: only reports tell the server about private data.")
+def _print_leaks(console: Console, audit: LocalAudit) -> None:
+    if audit.leaks is None:
+        console.print("The collection was not checked for leaks: a trusted aggregator sees raw data.")
+    elif audit.leaks.holds:
+        size = f"{audit.leaks.people:,} people in {audit.leaks.worlds:,} worlds"
+        console.print(f"The collection was simulated with {size}: only reports tell the server about private data.")
     else:
-        console.print(f"[bold red]The claim is broken.[/] {escape(audit.played.problem)}")
+        console.print(f"[bold red]The claim is broken.[/] {escape(audit.leaks.problem)}")
 
 
 def _enumerated(audit: ClaimAudit) -> Table:
@@ -82,8 +82,8 @@ def _enumerated(audit: ClaimAudit) -> Table:
 
 
 def _attacked(audit: SystemAudit) -> Table:
-    from privet.auditing.one_run import OneRunAudit
-    from privet.auditing.sequential import SequentialAudit
+    from privet.auditing.central.one_run import OneRunAudit
+    from privet.auditing.central.sequential import SequentialAudit
 
     found = audit.found
     table = Table(title=f"{audit.system}: white-box audit", show_header=False, title_justify="left")

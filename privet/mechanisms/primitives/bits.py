@@ -34,7 +34,7 @@ class Bits(ABC):
         """One independent uniform word for each named thing, such as a node's coin.
 
         The names are of no use to a source of randomness. Only a replay, which must give a node the same coin in two
-        worlds, reads them (:mod:`privet.auditing.replay`).
+        worlds, reads them (:mod:`privet.auditing.central.replay`).
         """
         return self.words(len(names))
 

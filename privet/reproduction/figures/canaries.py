@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.auditing.canary import CanaryGame
-from privet.auditing.lower_bound import epsilon_lower_bound
-from privet.auditing.membership import advantage, largest_advantage
+from privet.auditing.central.canary import CanaryGame
+from privet.auditing.central.lower_bound import epsilon_lower_bound
+from privet.auditing.central.membership import advantage, largest_advantage
 from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits

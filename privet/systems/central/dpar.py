@@ -1,6 +1,6 @@
 """DPAR (Zhang et al. 2024): neighbours by noisy personalised PageRank, then DP-SGD on their features, priced soundly.
 
-The paper's promise does not hold as it stands (docs/corrections.md); this is its Gaussian variant with the noise that
+The paper's promise does not hold as it stands (docs/explanation/corrections.md); this is its Gaussian variant with the noise that
 node-level privacy takes.
 """
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from privet.auditing.account import account
+from privet.accounts.account import account
 from privet.cli.render.account import print_account
 from privet.mechanisms import MECHANISMS
 

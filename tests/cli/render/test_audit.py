@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from privet.auditing.audited_claim import PAPER_RUN
-from privet.auditing.canary import CanaryAudit
-from privet.auditing.claims import audit_claim
-from privet.auditing.parameters import mechanism_from
+from privet.accounts.by_name import mechanism_from
+from privet.auditing.central.audited_claim import PAPER_RUN
+from privet.auditing.central.canary import CanaryAudit
+from privet.auditing.local.mechanism_audit import audit_claim
 from privet.auditing.system_audit import SystemAudit
 from privet.cli.render.audit import print_audit
 from privet.mechanisms import MECHANISMS

@@ -11,7 +11,7 @@ import torch
 from scipy import stats
 from torch import nn
 
-from privet.auditing.system_account import account_central
+from privet.accounts.systems import account_central
 from privet.data import Graph, Split, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits, SystemBits

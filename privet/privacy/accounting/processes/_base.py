@@ -120,7 +120,7 @@ class Process(ABC):
 
     @property
     def canary_multiplier(self) -> float | None:
-        """The M of the canary game that attacks this process (:mod:`privet.auditing.canary`); None without a game."""
+        """The M of the game with canaries that attacks this process; None without a game."""
         return None
 
     def to_dict(self) -> dict[str, Any]:

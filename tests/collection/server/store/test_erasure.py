@@ -9,11 +9,11 @@ import pytest
 import sqlalchemy as sa
 from simulated_studies import STORES, make_study, simulated, store_place, two_rounds
 
-from privet.collection.operator.export import read_answers, read_erasures, write_answers
+from privet.collection.operator.export.answer_files import read_answers, read_erasures, write_answers
 from privet.collection.server.store import store as stores
 from privet.collection.server.store.erasure import Erasure, Erasures
 from privet.collection.server.store.insertion import Insertion
-from privet.collection.server.store.store import Outcome, Store, StudyClosed, engine_for, erasure
+from privet.collection.server.store.store import Outcome, Store, StudyClosed, engine_for
 from privet.collection.server.store.tables import METADATA
 
 
@@ -120,7 +120,7 @@ def test_a_report_waits_for_an_erasure_that_is_not_committed_yet(store, monkeypa
         started[0][0].join(0.5)
         return done
 
-    monkeypatch.setattr(erasure.Erasures, "erase", slowly)
+    monkeypatch.setattr(Erasures, "erase", slowly)
     store.forget(1, "participant")
     thread, found = started[0]
     thread.join()
