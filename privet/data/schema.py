@@ -255,8 +255,7 @@ def _checked_names(names: Sequence[str] | None, count: int, parameter: str) -> t
         return None
     texts = all(isinstance(name, str) and name.strip() and name.isprintable() for name in names)
     if isinstance(names, str) or len(names) != count or not texts or len(set(names)) < count:
-        expected = f"{count} different texts of printable characters"
-        raise InvalidParameter(parameter, expected, names if texts else "others")
+        raise InvalidParameter(f"{parameter} must be {count} different texts of printable characters.")
     return tuple(names)
 
 
@@ -265,7 +264,7 @@ def _code(answer: Any, names: tuple[str, ...] | None, what: str) -> Any:
         return answer
     if names is None or answer not in names:
         expected = "a number, since the schema gives no names" if names is None else f"one of {', '.join(names)}"
-        raise InvalidData(what, expected, "another text")  # which is private, and errors are logged
+        raise InvalidData(f"The {what} must be {expected}.")  # which is private, and errors are logged
     return names.index(answer)
 
 

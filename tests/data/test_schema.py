@@ -80,7 +80,7 @@ GOOD = json.loads(Schema.numeric(2, 0, 1, classes=2).to_json())
     ],
 )  # fmt: skip
 def test_bad_documents_end_in_one_sentence(document: str) -> None:
-    with pytest.raises(PrivetError, match=r"^The .* instead\.$"):
+    with pytest.raises(PrivetError, match=r" must be .*\.$"):
         Schema.from_json(document)
 
 
@@ -98,7 +98,7 @@ def test_names_stand_for_codes() -> None:
     assert [named.code("yes"), named.code(1), counted.code(2)] == [1, 1, 2]
     assert [schema.class_code("car"), schema.class_code(0), schema.class_code(None)] == [2, 0, None]
     for wrong in (lambda: named.code("Yes"), lambda: counted.code("2"), lambda: schema.class_code("tram")):
-        with pytest.raises(InvalidData, match="another text") as caught:
+        with pytest.raises(InvalidData, match=r"must be (one of|a number)") as caught:
             wrong()
         assert "tram" not in str(caught.value)  # an answer is private, and errors are logged
 
@@ -108,7 +108,7 @@ def test_bad_names_are_refused(names: Any) -> None:
     for document in (GOOD | {"classes": names}, GOOD | {"features": [{"categories": names, "repeat": 1}]}):
         if document["classes"] == []:
             continue  # no classes
-        with pytest.raises(InvalidParameter, match=r"^The .* instead\.$"):
+        with pytest.raises(InvalidParameter, match=r" must be .*\.$"):
             Schema.from_json(json.dumps(document))
     with pytest.raises(InvalidParameter, match="3 different texts"):
         Schema((), 3, class_names=("a", "b"))

@@ -61,7 +61,7 @@ class OwnRow:
     def __getitem__(self, users: NDArray[np.int64]) -> NDArray[Any]:
         """Return the rows of some people, who must all be this person."""
         if (np.asarray(users) != self.person).any():
-            raise InvalidData("row of a public table", f"asked for by person {self.person}", "another person")
+            raise InvalidData(f"This device has only the row of person {self.person} of a public table.")
         return np.repeat(self.row[None], len(users), axis=0)
 
     def __len__(self) -> int:
@@ -223,5 +223,5 @@ class Ask(ABC):
         """Refuse a mechanism that does not protect this ask's unit."""
         protected = mechanism.guarantee().unit
         if protected != self.unit:
-            expected = f"one that protects a {self.unit}"
-            raise InvalidParameter("mechanism", expected, mechanism.name)
+            protects = f"{mechanism.name} protects a {protected}"
+            raise InvalidParameter(f"The question '{self.name}' needs a mechanism for a {self.unit}; {protects}.")

@@ -111,7 +111,7 @@ class Friends(Ask):
         table, ranks = (_small(self.attachment(name)) for name in ("table", "ranks"))
         lists = private.neighbours
         if lists is None:
-            raise InvalidData("private data", "with neighbour lists", "none")
+            raise InvalidData("The private data have no neighbour lists.")
         _check_length(table, lists.shape[1])
         classes, cap = mechanism.classes, mechanism.cap  # type: ignore[attr-defined]
         if not hasattr(lists, "indptr"):  # a simulation whose lists lie elsewhere and can only be multiplied with
@@ -148,7 +148,9 @@ class Friends(Ask):
         super().check_mechanism(mechanism)
         classes = getattr(mechanism, "classes", None)
         if classes is None or not hasattr(mechanism, "cap"):
-            raise InvalidParameter("mechanism", "one of counts", mechanism.name)
+            raise InvalidParameter(
+                f"Friends are counted with a mechanism for counts by class; {mechanism.name} is none."
+            )
         if isinstance(self.table, np.ndarray) and self.table.size and self.table.max() >= classes:
             expected = f"-1 or a class below {classes} for each person"
             raise InvalidParameter("table", expected, int(self.table.max()))
