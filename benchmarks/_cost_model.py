@@ -1,4 +1,4 @@
-"""The cost model of docs/scale.md against a run of the benchmark ``distributed``.
+"""The cost model of docs/how-to/scale.md against a run of the benchmark ``distributed``.
 
 ``python -m benchmarks._cost_model FILE`` reads the benchmark's JSON line. A hop costs
 

@@ -21,8 +21,8 @@ from privet.estimation.certificate import neighbour_links
 from privet.estimation.neighbour_evidence import class_mixing, told_of_neighbours
 from privet.mechanisms import SeededBits
 from privet.release.asks.resemblance import Resemblance
-from privet.systems.local._inquiry_certificate import possible_answers
 from privet.systems.local.inquiry import Inquiry
+from privet.systems.local.inquiry.certificate import possible_answers
 
 NUMBERS = (0, 1, 2, 3)
 SAMPLED = 100  # certified people whom the attack tries, a seed

@@ -28,7 +28,8 @@ from benchmarks._big_graphs import Kind, write_edges
 from privet.data.store import GraphStore, StoredPartition, build_store
 from privet.graph import gcn_operator as in_memory_operator
 from privet.graph import kprop as in_memory_kprop
-from privet.graph.distributed import ClusterGraph, CommsGraph, connect, gcn_operator, kprop, metis_parts
+from privet.graph import metis_parts
+from privet.graph.distributed import ClusterGraph, connect, gcn_operator, kprop
 
 NODES, DEGREE, COLUMNS, HOPS, PARTITION = 20_000_000, 10, 16, 4, 500_000
 LIMIT_GIB = 1.5
@@ -58,7 +59,6 @@ def run(quick: bool = False) -> dict[str, Any]:
             "large": lambda: _case(folder, "community", large, size, compare=True),
             "partitions": lambda: _partitions(folder, memory // 2),
             "workers": lambda: _workers(folder, small, size),
-            "connections": lambda: _connections(folder, small, size),
             "random": lambda: _case(folder, "random", large, size, compare=False),
         }
         found = {}
@@ -70,7 +70,7 @@ def run(quick: bool = False) -> dict[str, Any]:
         "peak_below_limit": found["large"]["worker_peak_gib"],
         "cost_against_in_memory": cost["large"] / cost["in_memory"],
         "cost_growth": cost["large"] / cost["small"],
-        "moved_against_halo": max(found[key]["moved_against_halo"] for key in ("large", "connections")),
+        "moved_against_halo": found["large"]["moved_against_halo"],
         "two_workers_against_one": found["workers"]["products_ratio"],
     }
     least = {"two_workers_against_one"}
@@ -178,43 +178,6 @@ def _workers(folder: Path, nodes: int, size: int) -> dict[str, Any]:
         "hop_ratio": hops[1] / hops[2],
         "products_share_of_hop": products[2] / hops[2],
     }
-
-
-def _connections(folder: Path, nodes: int, size: int) -> dict[str, Any]:
-    """Bytes that Dask itself counts on its connections in a hop, against the halo between the two workers."""
-    store = _store(folder, "community", nodes, size)
-    with connect(f"local:2:{LIMIT_GIB}GiB") as client, CommsGraph(store, client) as graph:
-        operator = gcn_operator(graph, self_loops=False).prepare()
-        x = graph.map(_columns, width=COLUMNS)
-        home = _holders(client, x)
-        before = sum(client.run(_received).values())
-        start = time.perf_counter()
-        y = operator @ x
-        seconds = time.perf_counter() - start
-        received = sum(client.run(_received).values()) - before
-        del y
-    halo = sum(
-        len(places) * COLUMNS * 4
-        for number in range(store.num_partitions)
-        for owner, places in store.partition(number).halo_groups()
-        if home[owner] != home[number]
-    )
-    _remove(store)
-    return {
-        "received_bytes": received,
-        "halo_bytes": halo,
-        "moved_against_halo": received / halo,
-        "hop_seconds": seconds,
-    }
-
-
-def _holders(client: Any, columns: Any) -> list[str]:
-    held = client.who_has(columns.futures)
-    return [held[future.key][0] for future in columns.futures]
-
-
-def _received(dask_worker: Any) -> int:
-    return sum(entry["total"] for entry in dask_worker.transfer_incoming_log)
 
 
 def _columns(partition: StoredPartition) -> NDArray[np.float32]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from privet.errors import InvalidParameter
@@ -21,8 +22,9 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     """Finds the classes of one kind by name, and imports each of them only when it is asked for.
 
     A file of one of the ``packages`` is a plugin named after the file, with hyphens for underscores, unless the file's
-    name begins with an underscore. It must hold a class whose ``name`` is the plugin's. A package outside privet adds
-    a class by declaring an entry point of the ``group``, under the class's ``name``.
+    name begins with an underscore; so is a folder with a file of its own name, such as ``inquiry/inquiry.py``. The file
+    must hold a class whose ``name`` is the plugin's. A package outside privet adds a class by declaring an entry point
+    of the ``group``, under the class's ``name``.
 
     Args:
         kind: The word for one plugin in error messages, such as "system".
@@ -68,9 +70,11 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         places: dict[str, str | EntryPoint] = {}
         for package in self.packages:
             spec = find_spec(package)
-            for module in pkgutil.iter_modules(spec.submodule_search_locations if spec else None):
-                if not module.name.startswith("_") and not module.ispkg:
-                    places[module.name.replace("_", "-")] = f"{package}.{module.name}"
+            for folder in map(Path, (spec and spec.submodule_search_locations) or ()):
+                for module in pkgutil.iter_modules([str(folder)]):
+                    name, own = module.name, folder / module.name / f"{module.name}.py"
+                    if not name.startswith("_") and (not module.ispkg or own.is_file()):
+                        places[name.replace("_", "-")] = f"{package}.{name}" + (f".{name}" if module.ispkg else "")
         for entry in entry_points(group=self.group):
             if entry.name.lower() in places:
                 expected = f"a name that no other {self.kind} has"

@@ -21,7 +21,7 @@ def test_the_citation_file_is_complete_and_names_this_version() -> None:
 
 def test_programs_and_people_are_told_the_same_papers() -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    page = (ROOT / "docs" / "citing.md").read_text()
+    page = (ROOT / "docs" / "reference" / "citing.md").read_text()
     assert f"version = {{{privet.__version__}}}" in page
     entries = dict(re.findall(r"title\s+= \{(.+)\},\n\s+author\s+= \{(.+)\}", page))
     for paper in cited["references"]:

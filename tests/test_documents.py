@@ -12,13 +12,19 @@ from typer.main import get_command
 from privet.cli import app
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LINKING = [*DOCUMENTS, *sorted((ROOT / "docs" / "api").glob("*.md")), ROOT / "CONTRIBUTING.md"]
+PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
+DOCUMENTS = [ROOT / "README.md", *PAGES]
+LINKING = [*DOCUMENTS, ROOT / "CONTRIBUTING.md"]
 INCLUDE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)
+FILE = re.compile(r"`((?:privet|tests|benchmarks|examples|deploy)/[\w./-]+)`")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("document", LINKING, ids=lambda d: d.name)
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("document", LINKING, ids=name_of)
 def test_links_between_documents_exist(document: Path) -> None:
     for target in LINK.findall(document.read_text()):
         assert target.startswith("https://") or (document.parent / target).exists(), target
@@ -31,6 +37,25 @@ def test_files_that_a_page_shows_exist() -> None:
         assert (page.parent / name).is_file(), f"{page.name} shows {name}"
 
 
+@pytest.mark.parametrize("document", LINKING, ids=name_of)
+def test_files_that_a_page_names_exist(document: Path) -> None:
+    for name in FILE.findall(document.read_text()):
+        assert (ROOT / name).exists(), f"{document.name} names {name}"
+
+
+def all_commands(place: Any, words: str = "privet") -> set[str]:
+    """Every command with the groups it is in, as it is typed."""
+    if not hasattr(place, "commands"):
+        return {words}
+    return {command for name, each in place.commands.items() for command in all_commands(each, f"{words} {name}")}
+
+
+def test_the_reference_lists_every_command() -> None:
+    written = (ROOT / "docs" / "reference" / "command-line.md").read_text()
+    missing = {each for each in all_commands(get_command(app)) if not re.search(rf"`{each}[ `]", written)}
+    assert not missing
+
+
 def written_commands(document: Path) -> set[str]:
     """Every `privet` command of a page, run or not: in blocks of any kind, and in the text."""
     text = document.read_text().replace("\\\n", " ")
@@ -40,7 +65,7 @@ def written_commands(document: Path) -> set[str]:
     return {line.partition(" #")[0] for line in [*lines, *inline] if line.startswith("privet ")}
 
 
-@pytest.mark.parametrize("document", [d for d in DOCUMENTS if written_commands(d)], ids=lambda d: d.name)
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if written_commands(d)], ids=name_of)
 def test_commands_and_options_that_a_page_names_exist(document: Path) -> None:
     for written in written_commands(document):
         place: Any = get_command(app)

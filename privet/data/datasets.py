@@ -1,6 +1,6 @@
 """Datasets by name or path.
 
-The arrays of an npz file are described in docs/your-own-graph.md. A file written by :func:`save` also holds
+The arrays of an npz file are described in docs/how-to/your-own-graph.md. A file written by :func:`save` also holds
 ``schema``, the JSON of the whole declaration.
 """
 
@@ -191,7 +191,7 @@ def _named_file(name: str, root: str | os.PathLike[str] | None) -> Path:
 def _how_to_get(name: str, place: str | os.PathLike[str]) -> str:
     """Say where the papers' data are: PyTorch Geometric downloads some of them as they are."""
     if name not in _IN_PYG:
-        return "Put it there (docs/your-own-graph.md describes such files), or name another file."
+        return "Put it there (docs/how-to/your-own-graph.md describes such files), or name another file."
     source, target = f"pyg:{_IN_PYG[name]}", Path(place) / f"{name}.npz"
     line = f"from privet.data import load, save; save(load('{source}', '{place}'), '{target}')"
     return f'PyTorch Geometric downloads it: python -c "{line}", or use the dataset {source} as it is there.'

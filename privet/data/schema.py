@@ -255,7 +255,8 @@ def _checked_names(names: Sequence[str] | None, count: int, parameter: str) -> t
         return None
     texts = all(isinstance(name, str) and name.strip() and name.isprintable() for name in names)
     if isinstance(names, str) or len(names) != count or not texts or len(set(names)) < count:
-        raise InvalidParameter(f"{parameter} must be {count} different texts of printable characters.")
+        expected = f"{count} different texts of printable characters"
+        raise InvalidParameter(parameter, expected, repr(names))
     return tuple(names)
 
 

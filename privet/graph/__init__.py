@@ -3,9 +3,9 @@
 from privet.graph.csr import spmm
 from privet.graph.filter import Filter
 from privet.graph.lazy import LazyFeatures
+from privet.graph.metis import metis_parts, partition
 from privet.graph.operators import Operator, gcn_operator, mean_operator, pagerank_operator, sum_operator
 from privet.graph.pagerank import pagerank
-from privet.graph.partition import partition
 from privet.graph.plan import Plan, plan
 from privet.graph.propagation import (
     backward_push,
@@ -29,6 +29,7 @@ __all__ = [
     "gcn_operator",
     "kprop",
     "mean_operator",
+    "metis_parts",
     "pagerank",
     "pagerank_operator",
     "pagerank_series",

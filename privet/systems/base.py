@@ -22,7 +22,7 @@ from privet.release import Answers, LocalRelease, PrivateData, Question
 from privet.release.asks.features import Features
 from privet.release.asks.label import Label
 from privet.release.screening import screen
-from privet.systems.collected import Collected, labelled, public_view
+from privet.systems.collected import Collected, Showing, Shown, labelled, public_view
 from privet.systems.fitted import Fitted
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class LocalSystem(ABC):
         """Train on what was collected. The result's guarantee is that of the reports: the rest is post-processing."""
 
     def questions(self, population: Population) -> tuple[Question, ...]:
-        """Return what a device is asked: its features, and its label where labels are private."""
+        """Return what a device is asked in all rounds: its features, and its label where labels are private."""
         asked = [Question(Features(), self.feature_mechanism(population))]
         if self.epsilon_labels is not None:
             asked.append(Question(Label(), RandomizedResponse.declare(population, epsilon=self.epsilon_labels)))
@@ -122,8 +122,71 @@ class LocalSystem(ABC):
         """Return the parts of the budget."""
         return self.release(public).lines()
 
+    # Rounds: each is a release whose tables are made from what is public after the rounds before.
+
+    def next_round(self, collected: Collected) -> LocalRelease | None:
+        """Draw up the next questions from what is public by now; None after the last round.
+
+        By default everything is asked at once. A system that asks in rounds returns some of its :meth:`questions` with
+        their public tables. A release without questions asks nobody but the people who show their data, which a
+        study waits for.
+
+        Args:
+            collected: The answers of the rounds so far, what people show, and what is public. A study calls this for
+                its first round before anybody has shown anything.
+        """
+        waiting = self.waiting(collected)
+        return replace(collected.release, questions=waiting) if waiting else None
+
+    def waiting(self, collected: Collected) -> tuple[Question, ...]:
+        """Return the questions that no round has asked yet, without their tables."""
+        planned = self.questions(collected.release.population)
+        return tuple(question for question in planned if question.name not in collected.answers)
+
+    def invited(self, question: Question, collected: Collected) -> NDArray[np.int64] | None:
+        """Return the ids of the people who are asked a question, by public facts alone.
+
+        None asks everybody: in a study everybody whom the operator chose, in a simulation everybody who has what is
+        asked for.
+
+        Args:
+            question: A question of the next round, with its tables.
+            collected: Everything that the server holds before that round.
+        """
+        return question.ask.people()
+
+    def shows(self, graph: Graph) -> Showing | None:
+        """Return who shows features and class as they are; None if nobody does.
+
+        A simulation shows what they have. In a study the operator names the people of a ``panel``, a setting that such
+        a system has. The release must disclose it.
+
+        Args:
+            graph: The people; only public facts of it may be used, such as the split and who has a class.
+        """
+        return None
+
+    def sums(self, graph: Graph, bits: Bits) -> Any:
+        """Play the trusted aggregator, whom the release states; None if there is none.
+
+        Args:
+            graph: The people with their private fields.
+            bits: The randomness of the noise.
+        """
+        return None
+
+    def opened(self, public: Graph, shown: Shown | None = None, sums: Any = None) -> Collected:
+        """Return what the server holds before the first answers.
+
+        Args:
+            public: Schema, and topology and labels where they are public.
+            shown: The features and classes of people who show them.
+            sums: Noisy sums of a trusted aggregator.
+        """
+        return Collected(public, Answers(replace(self.release(public), questions=()), {}), shown, sums)
+
     def collect(self, graph: Graph, bits: Bits | None = None, *, altered: Altered = unaltered) -> Collected:
-        """Play every device: perturb what the release asks for, and give the server the answers and what is public.
+        """Play every device, round after round, and give the server the answers and what is public.
 
         Args:
             graph: The people with their private fields.
@@ -133,19 +196,33 @@ class LocalSystem(ABC):
                 liars.
         """
         self.check(graph)
-        release = self.release(graph)
-        drawn = self.bits() if bits is None else bits
-        asked = {question.name: self.asked(question, graph) for question in release.questions}
-        return Collected(public_view(graph, release), altered(release.perturb(PrivateData.of(graph), drawn, asked)))
+        drawn, showing = self.bits() if bits is None else bits, self.shows(graph)
+        shown = None if showing is None else Shown.of(graph, showing)
+        collected = self.opened(public_view(graph, self.release(graph)), shown, self.sums(graph, drawn))
+        able = np.flatnonzero(labelled(graph))
+        while (release := self.next_round(collected)) is not None:
+            asked = {question.name: self.asked(question, collected, able) for question in release.questions}
+            if not asked:
+                raise InvalidData(f"{self.name} draws up a round without a question although everybody has answered.")
+            collected.answers.check_next(release, asked)  # before anything is spent
+            collected = collected.joined(altered(release.perturb(PrivateData.of(graph), drawn, asked)))
+        return collected
 
-    def asked(self, question: Question, graph: Graph) -> NDArray[np.int64]:
-        """Return whom a question is put to, by public facts: labels are asked for where they are used."""
-        chosen = question.ask.people()
+    def asked(self, question: Question, collected: Collected, able: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the ids of the people whom a simulation asks a question.
+
+        Args:
+            question: The question with its tables.
+            collected: Everything that the server holds before.
+            able: The ids of training and validation nodes that have a class, who alone can tell it.
+        """
+        chosen = self.invited(question, collected)
         if chosen is not None:
             return chosen
-        if question.name == Label.name:
-            return np.flatnonzero(labelled(graph))
-        return np.arange(graph.num_nodes)
+        if question.name != Label.name:
+            return np.arange(collected.num_nodes)
+        shown = collected.shown
+        return able if shown is None else np.setdiff1d(able, shown.users[shown.labels >= 0])  # they show it
 
     def defended(self, collected: C) -> C:
         """Leave out reports that honest devices hardly ever send, if "screen" is among the defences."""
@@ -280,8 +357,10 @@ class LocalSystem(ABC):
         as_graph(graph, owner).require(*self.needs, owner=owner)
         hidden = graph.schema is not None and graph.schema.private_edges
         if hidden and not self.release(graph).asks_about(Unit.NEIGHBOUR_BIT):
-            expected = "with public edges, which the server sees"
-            raise InvalidData(f"graph given to {owner}", expected, "a schema with private edges")
+            raise InvalidData(
+                f"{owner} needs public edges, and the schema says that edges are private. Use a system that asks about "
+                "them, such as solitude."
+            )
 
     def _check_least(self, **bounds: int) -> None:
         for name, bound in bounds.items():

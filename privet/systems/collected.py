@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,21 +19,74 @@ from privet.privacy import Guarantee, Unit
 from privet.privacy.ledger import LedgerLine
 from privet.release import Answer, Answers, LocalRelease
 
-__all__ = ["Collected", "public_view"]
+__all__ = ["Collected", "Showing", "Shown", "labelled", "public_view"]
+
+
+@dataclass(frozen=True, eq=False)
+class Showing:
+    """The people who show the server their features as they are.
+
+    Attributes:
+        users: Their ids, ascending.
+        classes: True if they show their class as well.
+    """
+
+    users: NDArray[np.int64]
+    classes: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The features of people who show them, and their classes.
+
+    Attributes:
+        users: Their ids.
+        features: Their features, one CSR row each.
+        labels: Their classes, -1 for people who do not show it.
+    """
+
+    users: NDArray[np.int64]
+    features: sp.csr_array
+    labels: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, graph: Graph, showing: Showing) -> Shown:
+        """Copy what some people of a graph show, so that nothing is shared with what stays private."""
+        users = showing.users
+        labels = np.full(len(users), -1, dtype=np.int64)
+        if showing.classes and graph.labels is not None:
+            labels = graph.labels[users]
+        return cls(users, sp.csr_array(sp.csr_array(graph.features)[users]).copy(), labels)
 
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """Answers, public data, and the release that was answered. Nothing here knows a test node's label.
+    """Everything that the server holds after the rounds so far. Nothing here knows a test node's label.
 
     Attributes:
         public: Schema, split, the topology unless it was asked for, and the labels of training and validation nodes
             unless they were asked for (-1 elsewhere). It has no features.
-        answers: The answers to each question, in the order of the people's ids.
+        answers: The answers to each question of the rounds so far, in the order of the people's ids.
+        shown: The features (and classes) of people who show them, as the release discloses; None if nobody does.
+        sums: Noisy sums of a trusted aggregator, as the release states them; None if there are none.
+        learned: Results computed from all this, by name. Each is computed once, and no later answer changes it.
     """
 
     public: Graph
     answers: Answers
+    shown: Shown | None = None
+    sums: Any = None
+    learned: dict[str, Any] = field(default_factory=dict)
+
+    def joined(self, answers: Answers) -> Self:
+        """Add the answers of a round; nobody may have been asked anything twice."""
+        return replace(self, answers=self.answers.joined(answers), learned=dict(self.learned))
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return the result of this name, and compute it if it is asked for the first time."""
+        if name not in self.learned:
+            self.learned[name] = compute()
+        return self.learned[name]
 
     @property
     def release(self) -> LocalRelease:
@@ -41,8 +95,8 @@ class Collected:
 
     @property
     def showing(self) -> NDArray[np.int64]:
-        """The ids of people who show the server their raw data, as the release discloses; nobody by default."""
-        return np.zeros(0, dtype=np.int64)
+        """The ids of people who show the server their raw data, as the release discloses."""
+        return np.zeros(0, dtype=np.int64) if self.shown is None else self.shown.users
 
     @property
     def schema(self) -> Schema:
@@ -58,7 +112,9 @@ class Collected:
     def split(self) -> Split:
         """The parts of the nodes."""
         if self.public.split is None:
-            raise InvalidData("collected data", "with a split into training, validation and test nodes", "none")
+            raise InvalidData(
+                "The collected data have no split into training, validation and test nodes. Add one with split_nodes."
+            )
         return self.public.split
 
     @property
@@ -75,7 +131,9 @@ class Collected:
     def topology(self) -> Graph:
         """The public topology; an error where edges are private, since they are then known from answers only."""
         if self.release.asks_about(Unit.NEIGHBOUR_BIT):
-            raise InvalidData("collected topology", "public", "private neighbour lists")
+            raise InvalidData(
+                "The topology is not public: the study asks about private neighbour lists. Learn it from their answers."
+            )
         return self.public
 
     def answer(self, name: str) -> Answer | None:
@@ -91,17 +149,20 @@ class Collected:
         """The randomiser of private labels; None where labels are public."""
         found: Mechanism | None = self.mechanism("label")
         if found is not None and not isinstance(found, RandomizedResponse):
-            raise InvalidData("label question", "answered by randomised response", found.name)
+            raise InvalidData(f"Private labels are read from randomised response only, and {found.name} was used.")
         return found
 
     def seen_labels(self) -> NDArray[np.int64]:
-        """Return the class that the server sees of each node, public or reported; -1 where it sees none."""
+        """Return the class that the server sees of each node: public, reported or shown; -1 where it sees none."""
         seen = np.full(self.num_nodes, -1, dtype=np.int64)
         reported = self.answer("label")
         if reported is not None:
             seen[reported.users] = reported.reports.symbols[:, 0]
         elif self.public.labels is not None:
             seen = self.public.labels
+        if self.shown is not None:
+            told, seen = self.shown.labels >= 0, seen.copy()
+            seen[self.shown.users[told]] = self.shown.labels[told]
         return seen
 
     def supervised(self, owner: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -109,8 +170,10 @@ class Collected:
         seen = self.seen_labels()
         fit, held = (np.flatnonzero(part & (seen >= 0)) for part in (self.train, self.validation))
         if not len(fit) or not len(held):
-            found = f"{len(fit)} and {len(held)}"
-            raise InvalidData(f"labelled nodes given to {owner}", "some for training and some for validation", found)
+            raise InvalidData(
+                f"{owner} needs labelled nodes, some for training and some for validation; it has {len(fit)} and "
+                f"{len(held)}."
+            )
         return seen, fit, held
 
     def estimate(self, topology: sp.csr_array | None = None) -> AffineFeatures:
@@ -146,9 +209,18 @@ class Collected:
         return estimate
 
     def answered(self) -> NDArray[np.bool_]:
-        """Tell which nodes answered at least one question."""
+        """Tell which nodes answered at least one question, or showed their features."""
         mask = np.zeros(self.num_nodes, dtype=np.bool_)
         mask[self.answers.users] = True
+        mask[self.showing] = True
+        return mask
+
+    def could_answer(self) -> NDArray[np.bool_]:
+        """Tell which nodes were asked anything, or to show their features: who kept silent could have answered."""
+        mask = self.answered()
+        for question in self.release.questions:
+            people = question.ask.people()
+            mask[slice(None) if people is None else people] = True
         return mask
 
     def lines(self) -> tuple[LedgerLine, ...]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from privet.auditing.attacks import KINDS, Coalition, Lies, aim_at, recruit
 from privet.auditing.local.leaks import find_leaks
 from privet.data import Graph
 from privet.mechanisms import SeededBits
 from privet.privacy import Unit
-from privet.release import Answers, LocalRelease
+from privet.release import Answers, LocalRelease, PrivateData
 from privet.systems import Collected, Fitted, LocalSystem
+from privet.systems.collected import Shown, labelled, public_view
 from privet.testing.mechanisms import require
 
 __all__ = [
@@ -23,6 +27,7 @@ __all__ = [
     "check_local_system",
     "check_promise",
     "check_release",
+    "check_rounds",
     "check_seeds",
     "check_test_labels",
     "check_trust_boundary",
@@ -40,6 +45,7 @@ def check_local_system(system: LocalSystem, graph: Graph) -> None:
     fitted = check_promise(seeded, graph)
     check_release(seeded, graph)
     check_trust_boundary(seeded, graph, fitted)
+    check_rounds(seeded, graph, fitted)
     check_test_labels(seeded, graph, fitted)
     check_collection(seeded, graph)
     check_seeds(seeded, graph)
@@ -97,6 +103,56 @@ def check_trust_boundary(system: LocalSystem, graph: Graph, fitted: Fitted | Non
     same = _equal(system.fit(collected), before)
     require(same, f"{system.name} reads private fields after they were collected")
     require(collected.public.features is None, f"{system.name} hands raw features to the server")
+
+
+def check_rounds(system: LocalSystem, graph: Graph, fitted: Fitted | None = None) -> None:
+    """Give every round the private fields that it asks for, of those whom it asks: nothing may come out otherwise.
+
+    All other features are NaN, all other classes false and all other lists empty. A round that reads a field before or
+    after the round that asks for it, or of somebody else, is found.
+
+    Args:
+        system: The system.
+        graph: The graph; it is not changed.
+        fitted: The result for the first seed (default: fit it).
+    """
+    before, whole = _fitted(system, graph) if fitted is None else fitted, system.collect(graph, SeededBits(0))
+    bits, showing, able = SeededBits(0), system.shows(graph), np.flatnonzero(labelled(graph))
+    shown = None if showing is None else Shown.of(graph, showing)
+    blind = system.opened(public_view(graph, system.release(graph)), shown, system.sums(graph, bits))
+    while (release := system.next_round(blind)) is not None:
+        asked = {question.name: system.asked(question, blind, able) for question in release.questions}
+        blind = blind.joined(release.perturb(_seen_by(release, asked, graph), bits, asked))
+    read = f"a round of {system.name} reads private fields that it does not ask for"
+    require(list(whole.answers) == list(blind.answers) and _same_answers(whole, blind), read)
+    for one, other in zip(whole.release.questions, blind.release.questions, strict=True):
+        for name in one.ask.attachments():
+            ours, theirs = getattr(one.ask, name), getattr(other.ask, name)
+            require(ours is theirs or np.array_equal(ours, theirs), f"{read}: '{name}' of '{one.name}' differs")
+    require(_equal(system.fit(blind), before), read)
+
+
+def _seen_by(release: LocalRelease, asked: Mapping[str, NDArray[np.int64]], graph: Graph) -> PrivateData:
+    """Return the private data of everybody with the fields that a round asks for, and nothing true besides."""
+
+    def asks(unit: Unit) -> NDArray[np.bool_]:
+        found = np.zeros(graph.num_nodes, dtype=np.bool_)
+        for question in release.questions:
+            if question.ask.unit is unit:
+                found[asked[question.name]] = True
+        return found
+
+    features, labels = graph.features, graph.labels
+    if features is not None:
+        rows = sp.csr_array(features).toarray().astype(np.float32)
+        rows[~asks(Unit.FEATURES)] = np.nan
+        features = sp.csr_array(rows)
+    if labels is not None and graph.schema is not None:
+        labels = np.where(asks(Unit.LABEL) | (labels < 0), labels, (labels + 1) % graph.schema.classes)
+    lists = sp.csr_array(sp.diags_array(asks(Unit.NEIGHBOUR_BIT).astype(np.float32), format="csr") @ graph.adjacency)
+    lists.eliminate_zeros()
+    lists.sort_indices()
+    return PrivateData(np.arange(graph.num_nodes), features, labels, lists)
 
 
 def check_test_labels(system: LocalSystem, graph: Graph, fitted: Fitted | None = None) -> None:
@@ -196,4 +252,8 @@ def _equal(one: Fitted, other: Fitted) -> bool:
 
 
 def _same_answers(one: Collected, other: Collected) -> bool:
-    return all(one.answers[name].reports == other.answers[name].reports for name in one.answers)
+    return all(
+        np.array_equal(one.answers[name].users, other.answers[name].users)
+        and one.answers[name].reports == other.answers[name].reports
+        for name in one.answers
+    )

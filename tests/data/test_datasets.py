@@ -45,7 +45,7 @@ def test_published_graphs_load_as_described(name, data_root):
 
 
 def test_the_documentation_lists_every_known_dataset():
-    page = (Path(__file__).parents[2] / "docs" / "your-own-graph.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "your-own-graph.md").read_text()
     _, _, listed = page.partition("### Known datasets")
     rows = [line.split("|")[1] for line in listed.partition("## If")[0].splitlines() if line.startswith("| `")]
     assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(KNOWN)

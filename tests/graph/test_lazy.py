@@ -139,7 +139,7 @@ def test_errors_say_what_and_where() -> None:
     with pytest.raises(InvalidParameter, match="over 4 nodes"):
         lazy.propagate(gcn_operator(sp.csr_array((5, 5)), self_loops=False), 1)
     for hops in (-1, 1.5, True):
-        with pytest.raises(InvalidParameter, match="'hops' parameter"):
+        with pytest.raises(InvalidParameter, match="hops must be"):
             lazy.propagate(operator, hops)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match=r"index\[1\] .* a node from 0 to 3, not 4"):
         lazy.rows([0, 4, 1])  # type: ignore[arg-type]

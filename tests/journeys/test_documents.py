@@ -27,7 +27,8 @@ from commands import run_privet
 from privet.collection.operator.rehearsal import free_port
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
+DOCUMENTS = [ROOT / "README.md", *PAGES]
 BREAKING = {  # exit code 1 is what the text announces
     "privet audit sampled-response --claim published",
     "privet audit heterpoisson --noise sml --sigma 6 --rate 0.2 --steps 5 --nodes 2000 --runs 20000",
@@ -93,7 +94,9 @@ def environment_in(directory: Path) -> dict[str, str]:
     return {**os.environ, "PATH": path, "COLUMNS": "80", "XDG_DATA_HOME": str(directory)}
 
 
-@pytest.mark.parametrize("document", [d for d in DOCUMENTS if BLOCK.search(d.read_text())], ids=lambda d: d.name)
+@pytest.mark.parametrize(
+    "document", [d for d in DOCUMENTS if BLOCK.search(d.read_text())], ids=lambda d: str(d.relative_to(ROOT))
+)
 def test_what_a_page_says_runs(
     document: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,7 +88,7 @@ def test_who_did_not_answer_gets_the_neighbours_mean(graph: Graph) -> None:
 
 def test_a_missing_split_or_a_private_topology_is_an_error(graph: Graph) -> None:
     collected = collect(graph)
-    with pytest.raises(InvalidData, match="with a split"):
+    with pytest.raises(InvalidData, match="no split"):
         _ = replace(collected, public=collected.public.replace(split=None)).train
     private = Solitude().collect(graph, SeededBits(0))
     with pytest.raises(InvalidData, match="private neighbour lists"):

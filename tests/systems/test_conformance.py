@@ -47,7 +47,7 @@ def test_every_local_system_conforms(name: str, settings: dict[str, Any]) -> Non
     try:
         system = kind(**settings_of(kind), **settings)
     except InvalidParameter as refusal:
-        if settings and "'epsilon_labels'" in str(refusal):
+        if settings and "epsilon_labels" in str(refusal):
             return  # a system may have public labels only
         raise
     check_local_system(system, graph_for(system))

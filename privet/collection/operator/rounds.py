@@ -1,7 +1,7 @@
 """Rounds, from the operator's side: what is asked next follows from what is public by now, by a rule that is bound.
 
 Everything here is computed from the database's public data: the operator's inputs, what a panel shows, and randomised
-answers. Whoever has them (:func:`privet.collection.operator.public_record.write_record`) computes the same rounds.
+answers. Whoever has them (:mod:`privet.collection.operator.export.public_record`) computes the same rounds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from privet.release import LocalRelease
 from privet.release.asks import Ask
 from privet.release.blobs import array_digest, blob_of, new_salt, salt_of
 from privet.systems import SYSTEMS
-from privet.systems.local._inquiry_rounds import Inquired, Shown
+from privet.systems.collected import Collected, Shown
 from privet.systems.local.inquiry import Inquiry
 
 __all__ = ["NoMoreRounds", "Recomputed", "gather", "next_round", "recompute", "system_of", "train_rounds"]
@@ -55,7 +55,7 @@ def system_of(study: Study, store: Store) -> Inquiry:
     return kind(**settings)
 
 
-def gather(store: Store, system: Inquiry, before: int | None = None) -> Inquired:
+def gather(store: Store, system: Inquiry, before: int | None = None) -> Collected:
     """Return what the server holds after some rounds.
 
     Args:

@@ -15,18 +15,14 @@ columns lie in files, one for each partition::
 A hop is one task for each partition. It reads the partition's own rows and exactly its halo's rows of the others, all
 as the hop before left them, multiplies, and puts its rows in place by a rename. So tasks can run on any worker, in any
 order and twice: a killed worker delays a hop and cannot change it. Workers need the store and the scratch directory
-under the same paths: on one machine any directory, on several a shared file system. Where workers share the store only,
-:class:`CommsGraph` takes the place of :class:`ClusterGraph`: columns stay with the workers, which send each other the
-halo's rows through Dask, and Dask computes lost ones again.
+under the same paths: on one machine any directory, on several a shared file system.
 """
 
 from privet.graph.distributed.adjacency import ClusterAdjacency
 from privet.graph.distributed.cluster import connect
 from privet.graph.distributed.columns import Columns
-from privet.graph.distributed.comms import CommsGraph
 from privet.graph.distributed.graph import ClusterGraph
 from privet.graph.distributed.hosting import Place, hosting, stored_graph
-from privet.graph.distributed.metis import metis_parts
 from privet.graph.distributed.operators import (
     ClusterOperator,
     gcn_operator,
@@ -41,14 +37,12 @@ __all__ = [
     "ClusterGraph",
     "ClusterOperator",
     "Columns",
-    "CommsGraph",
     "Place",
     "connect",
     "gcn_operator",
     "hosting",
     "kprop",
     "mean_operator",
-    "metis_parts",
     "pagerank_operator",
     "pagerank_series",
     "polynomial",

@@ -1,4 +1,7 @@
-"""KProp and personalised PageRank over a stored graph; see :mod:`privet.graph.propagation` for the mathematics."""
+"""KProp, personalised PageRank and missing rows over a stored graph.
+
+The mathematics is that of :mod:`privet.graph.propagation` and :mod:`privet.estimation.missing`.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from privet.data.store import StoredPartition
 from privet.errors import InvalidParameter
 from privet.graph.distributed.columns import Columns
-from privet.graph.distributed.operators import ClusterOperator
+from privet.graph.distributed.operators import ClusterOperator, sum_operator
 from privet.graph.propagation import residual_bound, series_terms
 
-__all__ = ["kprop", "pagerank_series", "polynomial"]
+__all__ = ["completed_columns", "kprop", "pagerank_series", "polynomial"]
 
 
 def kprop(x: Columns, operator: ClusterOperator, hops: int) -> Columns:
@@ -73,6 +77,44 @@ def polynomial(x: Columns, operator: ClusterOperator, coefficients: Sequence[flo
     return result
 
 
+def completed_columns(x: Columns, mean: NDArray[np.float32], *, rounds: int = 8) -> Columns:
+    """Fill in unknown rows round by round with the mean of the neighbours' known rows, and drop the last column.
+
+    Args:
+        x: The columns; the last is 1 where a row is known, and where it is 0 all are 0.
+        mean: The row of those whom no known row reaches.
+        rounds: The number of rounds.
+    """
+    operator = sum_operator(x.graph)
+    for _ in range(rounds):
+        around = operator @ x
+        reached = sum(x.graph.each(_reached, x, around))
+        if not reached:
+            break
+        filled = x.graph.map(_filled, x, around, width=x.width, dtype=x.dtype)
+        around.close()
+        x.close()
+        x = filled
+    result = x.graph.map(partial(_known, mean), x, width=x.width - 1, dtype=x.dtype)
+    x.close()
+    return result
+
+
 def _scaled(factor: float, _: StoredPartition, block: NDArray[Any]) -> NDArray[Any]:
     scaled: NDArray[Any] = factor * block
     return scaled
+
+
+def _reached(_: StoredPartition, x: NDArray[np.float32], around: NDArray[np.float32]) -> int:
+    return int(np.count_nonzero((x[:, -1] == 0) & (around[:, -1] > 0)))
+
+
+def _filled(_: StoredPartition, x: NDArray[np.float32], around: NDArray[np.float32]) -> NDArray[np.float32]:
+    result = np.array(x)
+    new = np.flatnonzero((x[:, -1] == 0) & (around[:, -1] > 0))
+    result[new] = around[new] / around[new, -1:]
+    return result
+
+
+def _known(mean: NDArray[np.float32], _: StoredPartition, x: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.where(x[:, -1:] > 0, x[:, :-1], mean)

@@ -23,8 +23,8 @@ from privet.data.store.files import mapped, writing
 from privet.data.store.manifest import folder_of
 from privet.data.store.running import run_tasks
 from privet.graph.distributed.columns import Columns
-from privet.graph.distributed.completion import completed_columns
 from privet.graph.distributed.graph import ClusterGraph
+from privet.graph.distributed.propagation import completed_columns
 from privet.graph.projection import Projection
 from privet.mechanisms import AffineFeatures
 

@@ -223,5 +223,6 @@ class Ask(ABC):
         """Refuse a mechanism that does not protect this ask's unit."""
         protected = mechanism.guarantee().unit
         if protected != self.unit:
-            protects = f"{mechanism.name} protects a {protected}"
-            raise InvalidParameter(f"The question '{self.name}' needs a mechanism for a {self.unit}; {protects}.")
+            raise InvalidParameter(
+                f"The question '{self.name}' needs a mechanism that protects a {self.unit}; {mechanism.name} does not."
+            )

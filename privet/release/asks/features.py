@@ -37,7 +37,7 @@ class Features(Ask):
         super().check_mechanism(mechanism)
         if isinstance(mechanism, OfferedResponse):
             raise InvalidParameter(
-                f"The features are asked with a mechanism for matrices with one row a person; {mechanism.name} is none."
+                f"The question '{self.name}' needs a mechanism that randomises vectors, not {mechanism.name}."
             )
 
     def check(self, private: PrivateData, population: Population) -> None:

@@ -149,7 +149,7 @@ class Friends(Ask):
         classes = getattr(mechanism, "classes", None)
         if classes is None or not hasattr(mechanism, "cap"):
             raise InvalidParameter(
-                f"Friends are counted with a mechanism for counts by class; {mechanism.name} is none."
+                f"The question '{self.name}' needs a mechanism that randomises counts, not {mechanism.name}."
             )
         if isinstance(self.table, np.ndarray) and self.table.size and self.table.max() >= classes:
             expected = f"-1 or a class below {classes} for each person"

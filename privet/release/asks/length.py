@@ -49,5 +49,5 @@ class Length(Neighbours):
         Ask.check_mechanism(self, mechanism)
         if mechanism.shape != SymbolShape(1, 1, mechanism.shape.columns[0].dtype):
             raise InvalidParameter(
-                f"The length of a list is asked with a mechanism for single numbers; {mechanism.name} is none."
+                f"The question '{self.name}' needs a mechanism that randomises single numbers, not {mechanism.name}."
             )

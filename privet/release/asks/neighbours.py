@@ -56,5 +56,5 @@ class Neighbours(Ask):
         super().check_mechanism(mechanism)
         if not isinstance(mechanism.shape, ListShape):
             raise InvalidParameter(
-                f"A list of neighbours is asked with a mechanism for lists; {mechanism.name} is none."
+                f"The question '{self.name}' needs a mechanism that randomises lists, not {mechanism.name}."
             )

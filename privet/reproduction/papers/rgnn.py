@@ -13,7 +13,7 @@ from privet.reproduction.measures import BY_SETTING
 __all__ = ["TABLES"]
 
 _TRUE_BUDGET = "The paper's eps_x is per feature with m = 10: the true budget of a report is 10 eps_x, not Theorem 1's."
-# The paper's own algorithm; what our presets add to it is in docs/rgnn.md.
+# The paper's own algorithm; what our presets add to it is in docs/reference/systems/rgnn.md.
 _ALGORITHM_1: dict[str, Any] = {
     "fill": "uniform",
     "standardise": False,

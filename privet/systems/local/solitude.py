@@ -28,12 +28,12 @@ from privet.estimation.beliefs import Beliefs, propagate_beliefs
 from privet.estimation.resistant import bounded_lists
 from privet.estimation.structure import ReportedPairs, Symmetrise, closure_log_odds, estimated_degrees, noisy_graph
 from privet.graph import LazyFeatures, gcn_operator, kprop
-from privet.mechanisms import AdjacencyResponse, Bits, DegreeResponse, MultiBit
+from privet.mechanisms import AdjacencyResponse, DegreeResponse, MultiBit
 from privet.models import GNN, NetworkSettings, TrainingResult, accuracy, seeded, train
 from privet.release import Answer, LocalRelease, Question
 from privet.release.asks.length import Length
 from privet.release.asks.neighbours import Neighbours
-from privet.systems.base import Altered, C, LocalSystem, unaltered
+from privet.systems.base import C, LocalSystem
 from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
 from privet.systems.controls import FEATURES_ONLY, MAJORITY, NON_PRIVATE, STRUCTURE, STRUCTURE_ONLY, Control, simulate
@@ -185,11 +185,11 @@ class Solitude(NetworkSettings, LocalSystem):
         exact: dict[str, Any] = {"epsilon_edges": _NOISELESS, "degrees": "ignored", "calibration": calibration}
         return replace(super().without_privacy(), **exact)
 
-    def collect(self, graph: Graph, bits: Bits | None = None, *, altered: Altered = unaltered) -> Collected:
-        """Play every device: its randomised list, features and perhaps the list's length."""
+    def check(self, graph: Graph) -> None:
+        """Refuse what every system refuses, and directed lists."""
+        super().check(graph)
         if graph.directed and self.epsilon_edges is not None:
-            raise InvalidData("graph given to Solitude", "undirected", "a directed one")
-        return super().collect(graph, bits, altered=altered)
+            raise InvalidData("Solitude collects lists of undirected edges, and this graph is directed.")
 
     def topology(self, collected: Collected) -> Graph:
         """Return the noisy graph that the reported lists make; the public one where edges are public."""

@@ -95,8 +95,11 @@ class Averaging(Sound):
 class Choosy(Sound):
     """Asks only people whose first feature is large."""
 
-    def asked(self, question: Any, graph: Graph) -> Any:
-        return np.flatnonzero(graph.features[:, 0] > 0.5)
+    def check(self, graph: Graph) -> None:
+        self.__dict__["seen"] = graph
+
+    def invited(self, question: Any, collected: Any) -> Any:
+        return np.flatnonzero(self.__dict__["seen"].features[:, 0] > 0.5)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -109,7 +109,7 @@ def test_unfit_columns_are_refused(graph):
         operator @ graph.columns(np.ones((60, 2), np.int64))
     with ClusterGraph(graph.store) as other, pytest.raises(InvalidParameter, match="of the same graph"):
         operator @ other.columns(np.ones((60, 2), np.float32))
-    with pytest.raises(InvalidParameter, match="'added'"):
+    with pytest.raises(InvalidParameter, match="added must be"):
         operator.hop(x, graph.columns(np.ones((60, 3), np.float32)))
     with pytest.raises(InvalidParameter, match="one row for each of 60 nodes"):
         graph.columns(np.ones((59, 2)))

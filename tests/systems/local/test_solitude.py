@@ -238,7 +238,7 @@ def test_public_edges_are_an_upper_bound_without_reports(graph: Graph) -> None:
     assert np.array_equal(collected.topology.adjacency.indices, graph.adjacency.indices)
     assert system.guarantee(graph).epsilon == 2.0
     assert system.fit(collected).facts == {}
-    with pytest.raises(InvalidData, match="private edges"):
+    with pytest.raises(InvalidData, match="needs public edges"):
         system.collect(graph, SeededBits(0))
 
 
@@ -307,5 +307,5 @@ def test_bad_graphs_are_refused(graph: Graph) -> None:
     with pytest.raises(InvalidData, match="features"):
         quick().collect(graph.replace(features=None), SeededBits(0))
     nobody = Split(np.zeros(400, bool), graph.split.validation, graph.split.test)
-    with pytest.raises(InvalidData, match=r"labelled nodes given to Solitude.*0 and 100"):
+    with pytest.raises(InvalidData, match=r"Solitude needs labelled nodes.*it has 0 and 100"):
         run(quick(), graph.replace(split=nobody))

@@ -115,7 +115,7 @@ def remove_traces(engine: sa.Engine) -> bool:
     SQLite overwrites what it deletes (``secure_delete``), but a page that was split before may hold a second copy in
     its free space, and the log holds the page as it was: only writing the file anew (VACUUM) and emptying the log
     ends both.
-    PostgreSQL makes the space free for others; docs/data-protection.md says what remains until it is used.
+    PostgreSQL makes the space free for others; docs/how-to/data-protection.md says what remains until it is used.
     """
     with engine.connect() as connection:
         last = connection.execute(sa.select(sa.func.max(TRACES.c.number))).scalar()

@@ -1,4 +1,4 @@
-"""HeterPoisson's heterogeneous Poisson sampling of sub-graphs. The proof is in docs/accountant.md.
+"""HeterPoisson's heterogeneous Poisson sampling of sub-graphs. The proof is in docs/explanation/accountant.md.
 
 One step, target node of out-degree D, base rate q, multiplier M, p = min(1, M/D), clip 1/2 and noise N(0, sigma^2 I):
 given that C ~ Bi(D, q) of its out-neighbours are central, taking part shifts the clipped sum by at most

@@ -1,0 +1,172 @@
+"""Inquiry's settings, and everything that follows from them before anybody is asked: questions, promise, budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from privet.data.population import Population
+from privet.errors import InvalidParameter
+from privet.mechanisms import Counts, MultiBit, OfferedResponse, RandomizedResponse
+from privet.release import LocalRelease, Question
+from privet.release.asks.features import Features
+from privet.release.asks.friends import Friends
+from privet.release.asks.friends_again import FriendsAgain
+from privet.release.asks.label import Label
+from privet.release.asks.resemblance import Resemblance
+from privet.release.blobs import array_digest
+from privet.release.price import Aggregate
+from privet.systems.base import LocalSystem
+from privet.systems.local.inquiry.sums import class_sums_aggregate, class_sums_release
+
+__all__ = ["InquirySettings"]
+
+_SOURCES = ("panel", "pilot", "class_sums", "scorer")
+_PANEL = 0.1  # the share of people in a panel where no other source of a scorer is named
+_MOST_OPTIONS = 255
+
+
+@dataclass(frozen=True, kw_only=True)
+class InquirySettings(LocalSystem):
+    """The settings of :class:`~privet.systems.Inquiry`, and the questions and the promise that follow from them.
+
+    Attributes:
+        epsilon_features: The budget of the feature question; None if features are not asked about. 1 by default where
+            friends are not asked about either.
+        epsilon_edges: The budget of the friend question: of a list bit, half of a relationship's; None if the topology
+            is public.
+        panel: The people who show their features and class: a share of all people, drawn among training nodes, or
+            their ids, or a mask. 0.1 by default where no other source of a scorer is named.
+        pilot: The share of people, among training nodes, who spend the budget on a noisy feature vector instead.
+        class_sums: The central epsilon of class sums from a trusted aggregator of labelled people's features.
+        scorer: A public scorer: a matrix of (features + 1) x classes, or a function of a feature matrix.
+        public_features: True if everybody's features are public and only friend lists are private.
+        calibrators: The share of labelled people who answer too, so that the weights of answers can be fitted.
+        everybody: True to ask also those whose answer could not change a prediction.
+        cap: The largest number of friends in a class that a device reports.
+        thorough: True to spend minutes on the certificate of predictions from counts of friends, which is then
+            exact for more than one false class.
+    """
+
+    epsilon_features: float | None = None  # type: ignore[assignment]
+    epsilon_edges: float | None = None
+    panel: Any = None
+    pilot: float | None = None
+    class_sums: float | None = None
+    scorer: Any = None
+    public_features: bool = False
+    calibrators: float = 0.3
+    everybody: bool = False
+    cap: int = 32
+    thorough: bool = False
+
+    def __post_init__(self) -> None:
+        if self.epsilon_features is None and self.epsilon_edges is None:
+            object.__setattr__(self, "epsilon_features", 1.0)
+        super().__post_init__()
+        if self.public_features and (self.epsilon_features is not None or self.epsilon_edges is None):
+            raise InvalidParameter(
+                "Where features are public, only friends can be asked about. Give epsilon_edges, and no "
+                "epsilon_features."
+            )
+        named = [name for name in _SOURCES if getattr(self, name) is not None]
+        if len(named) > 1:
+            raise InvalidParameter(f"A scorer has one source. Give {named[0]} or {named[1]}, not both.")
+        if named and self.epsilon_features is None:
+            raise InvalidParameter(
+                f"{named[0]} makes a scorer for the question about features, which is not asked. Give "
+                f"epsilon_features, or no {named[0]}."
+            )
+        if not named and self.epsilon_features is not None:
+            object.__setattr__(self, "panel", _PANEL)
+        self._check_shares()
+        self._check_least(cap=1)
+
+    def _check_shares(self) -> None:
+        if self.panel is not None and not isinstance(self.panel, float | int):
+            people = np.asarray(self.panel)
+            ids = np.flatnonzero(people) if people.dtype == np.bool_ else people
+            object.__setattr__(self, "panel", tuple(int(each) for each in ids))
+        if self.class_sums is not None:
+            self._check_positive("class_sums")
+            if self.epsilon_labels is not None:
+                raise InvalidParameter(
+                    "Class sums are made by true class, and labels are private. Use a panel or a pilot."
+                )
+        for name in ("panel", "pilot"):
+            value = getattr(self, name)
+            if isinstance(value, float | int) and not 0 < value < 1:
+                raise InvalidParameter(name, "a share of people between 0 and 1", value)
+        if not 0 < self.calibrators <= 1:
+            raise InvalidParameter("calibrators", "a share above 0, at most 1", self.calibrators)
+
+    def questions(self, population: Population) -> tuple[Question, ...]:
+        """Ask for the label where labels are private, then for the pilot's features, for friends, for resemblance."""
+        asked: list[Question] = []
+        if self.epsilon_labels is not None:
+            asked.append(Question(Label(), RandomizedResponse.declare(population, epsilon=self.epsilon_labels)))
+        if self.pilot is not None:
+            asked.append(Question(Features(), MultiBit.declare(population, epsilon=self.epsilon_features)))
+        if self.epsilon_edges is not None:
+            counts = Counts.declare(population, epsilon=self.epsilon_edges, cap=self.cap)
+            asked.append(Question(Friends(), counts))
+            if not self.public_features:  # with them, one round can publish predicted classes as well
+                asked.append(Question(FriendsAgain(), counts))
+        if self.epsilon_features is not None:
+            most = max(2, min(population.classes, _MOST_OPTIONS))
+            asked.append(Question(Resemblance(), OfferedResponse(epsilon=self.epsilon_features, most=most)))
+        return tuple(asked)
+
+    def release(self, public: Any) -> LocalRelease:
+        """Return everything that leaves the devices in all rounds, and what some people show besides."""
+        population = Population.of(public)
+        shown = ("the panel, who show their features and class",) if self.panel is not None else ()
+        return LocalRelease(
+            self.questions(population), population, self._disclosed(), self._aggregated(population), exempt=shown
+        )
+
+    def _aggregated(self, population: Population) -> tuple[Aggregate, ...]:
+        if self.class_sums is None:
+            return ()
+        return (class_sums_aggregate(class_sums_release(self.class_sums, population.num_nodes)),)
+
+    def _disclosed(self) -> tuple[str, ...]:
+        shown = []
+        if self.panel is not None:
+            size = (
+                f"{100 * self.panel:.3g} % of people"
+                if isinstance(self.panel, float | int)
+                else f"{len(self.panel)} people"
+            )
+            shown.append(f"the features and classes of the panel ({size}), who agreed to show them")
+        if self.public_features:
+            shown.append("everybody's features, which the operator knows")
+        if self.epsilon_edges is not None:
+            shown.append(
+                "the classes of labelled people, as they are known or reported, and predicted classes of others, which "
+                "every device is given"
+            )
+        return (
+            *shown,
+            "who is asked, which follows from public facts and from randomised answers, a person's own among them: "
+            "their counts of friends, for example, can decide whether they are asked again",
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Return the hyper-parameters as plain values; a given scorer is too large to be listed, and named instead."""
+        plain = super().settings() | {"scorer": None if self.scorer is None else _named(self.scorer)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
+    @classmethod
+    def decided_by(cls, release: LocalRelease) -> dict[str, Any]:
+        """Return the release's budgets; features that are not asked about have none."""
+        return {"epsilon_features": None, **super().decided_by(release)}
+
+
+def _named(scorer: Any) -> str:
+    """Return a name by which stored figures of different scorers are told apart: of a function, that of its code."""
+    if callable(scorer):
+        return f"function {getattr(scorer, '__module__', '')}.{getattr(scorer, '__qualname__', type(scorer).__name__)}"
+    return array_digest(np.asarray(scorer))

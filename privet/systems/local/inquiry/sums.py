@@ -1,0 +1,80 @@
+"""Class sums: sums of labelled people's features by class, with the noise of a trusted aggregator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from privet.data import Graph
+from privet.mechanisms import Bits, GridSum
+from privet.mechanisms.primitives.grid import unit_rows_on_grid
+from privet.privacy import Guarantee, Unit
+from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
+from privet.privacy.guarantee import ADJACENCY
+from privet.release.central import CentralRelease
+from privet.release.price import Aggregate
+from privet.systems.collected import labelled
+
+__all__ = ["ClassSums", "class_sums_aggregate", "class_sums_release"]
+
+_CHANGE = 2.0  # the largest distance between two vectors of length 1
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSums:
+    """Sums of the unit-length features of labelled people of each class, with noise.
+
+    Attributes:
+        sums: The noisy sums, classes x features.
+        counts: The number of people behind each sum, which is public because the labels are.
+        release: The noise and its promise.
+    """
+
+    sums: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    release: CentralRelease
+
+    @property
+    def noise(self) -> float:
+        """The standard deviation of the noise of each entry."""
+        return _CHANGE * self.release.noise_multiplier
+
+    @classmethod
+    def of(cls, graph: Graph, classes: int, release: CentralRelease, bits: Bits) -> ClassSums:
+        """Play the trusted aggregator: add up, add noise, and forget what was added up.
+
+        Exchanging one person's features for others moves one sum by a vector of length at most 2.
+        """
+        people = np.flatnonzero(labelled(graph))
+        labels = graph.labels[people] if graph.labels is not None else people
+        rows, unit = unit_rows_on_grid(sp.csr_array(graph.features)[people])
+        ones = np.ones(len(people), dtype=np.int64)
+        hot = sp.csr_array((ones, (labels, np.arange(len(people)))), shape=(classes, len(people)))
+        total = GridSum(np.asarray((hot @ rows).toarray()), unit)
+        sums = total.with_noise(_CHANGE * release.noise_multiplier, bits)
+        return cls(sums, np.bincount(labels, minlength=classes), release)
+
+
+def class_sums_release(epsilon: float, num_nodes: int) -> CentralRelease:
+    """Return the calibrated noise of class sums for a central epsilon, in multiples of the largest change of a sum."""
+    return CentralRelease.calibrated(PoissonSampling(rate=1.0, steps=1, num_nodes=num_nodes), epsilon)
+
+
+def class_sums_aggregate(release: CentralRelease) -> Aggregate:
+    """Return the line and the promise of class sums: the features of labelled people, exchanged for any others."""
+    found = release.guarantee()
+    if found is None:  # calibrated noise is never 0
+        raise AssertionError("class sums without noise")
+    left = (
+        "labelled people's features from the trusted aggregator who adds them up",
+        "the number of labelled people of each class",
+    )
+    return Aggregate(
+        "class sums (central)",
+        "gaussian noise on sums of unit-length features",
+        "a trusted aggregator adds up the features of labelled people of each class, and random noise to the sums",
+        Guarantee("hybrid", Unit.FEATURES, ADJACENCY[Unit.FEATURES], found.epsilon, found.delta, unprotected=left),
+    )
