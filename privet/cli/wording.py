@@ -18,7 +18,6 @@ _OTHER_NAMES = {
     "feature_hops": "hops",
     "noise_multiplier": "sigma",
     "num_nodes": "nodes",
-    "one_sided": "two_sided",
     "target_epsilon": "epsilon",
 }
 _ONLY_IN_PYTHON = " or a numpy Generator"
