@@ -10,10 +10,11 @@ from torch import Tensor, nn
 from privet.errors import PrivetError
 from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms.primitives.grid import GridSum
-from privet.models.subgraphs.checks import KINDS, check_module, unkept
 from privet.models.subgraphs.chunks import Chunk, Features, chunks_of
-from privet.models.subgraphs.engines import Engine, Head, Mapped, OneByOne, shaken, written_out
-from privet.models.subgraphs.rounding import MOST_LANES, WHOLE, clipped_integers
+from privet.models.subgraphs.engines import Engine, Head, OneByOne, shaken, written_out
+from privet.models.subgraphs.integers import MOST_LANES, WHOLE, clipped_integers
+from privet.models.subgraphs.mapped import Mapped
+from privet.models.subgraphs.refusals import KINDS, check_module, unkept
 from privet.models.subgraphs.state import State
 
 __all__ = ["SubgraphGradients"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.models.clipping import perceptron
-from privet.models.rows import SparseRows, outputs
+from privet.models.clipping.rows import SparseRows, outputs
 
 
 def some_rows(seed: int, rows: int, columns: int) -> SparseRows:

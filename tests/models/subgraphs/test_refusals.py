@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import BatchNorm, GCNConv, GraphNorm, LayerNorm, PairNorm
 
 from privet.errors import InvalidParameter
-from privet.models.subgraphs.checks import check_module
+from privet.models.subgraphs.refusals import check_module
 
 
 class Remembering(nn.Module):

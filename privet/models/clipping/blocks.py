@@ -19,8 +19,8 @@ from torch.linalg import vector_norm
 from torch.nn.functional import cross_entropy, pad
 
 from privet.errors import InvalidParameter
-from privet.models.aggregated import AggregatedRows
-from privet.models.rows import SparseRows
+from privet.models.clipping.aggregated import AggregatedRows
+from privet.models.clipping.rows import SparseRows
 
 __all__ = [
     "BLOCK",

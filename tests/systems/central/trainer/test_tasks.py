@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from privet.errors import InvalidData
-from privet.systems.central.trainer.heads import Classification, Regression
+from privet.systems.central.trainer.tasks import Classification, Regression
 
 NAN = np.nan
 CENTRES = torch.ones(2, 1, dtype=torch.int8)

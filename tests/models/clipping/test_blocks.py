@@ -7,10 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from privet.errors import InvalidParameter
-from privet.models import blocks
-from privet.models.aggregated import AggregatedRows, FeatureTable
-from privet.models.blocks import BLOCK, aggregated_layers_of, layers_of, row_losses
-from privet.models.clipping import perceptron, stable_block
+from privet.models.clipping import blocks, perceptron, stable_block
+from privet.models.clipping.aggregated import AggregatedRows, FeatureTable
+from privet.models.clipping.blocks import BLOCK, aggregated_layers_of, layers_of, row_losses
 
 
 class Sloppy(nn.ELU):

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.models.subgraphs.rounding import WHOLE, Direct, Outer, clipped_integers
+from privet.models.subgraphs.integers import WHOLE, Direct, Outer, clipped_integers
 
 
 def uses(seed: int, rows: int, into: int, out: int, scale: float) -> list[Outer | Direct]:

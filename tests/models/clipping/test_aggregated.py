@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.models.aggregated import AggregatedRows, FeatureTable, exact_product
+from privet.models.clipping.aggregated import AggregatedRows, FeatureTable, exact_product
 
 NODES = 20
 

@@ -114,15 +114,15 @@ class Regression(_CentreAlone):
     """
 
     def __init__(self, targets: NDArray[np.floating], num_nodes: int) -> None:
-        expected = f"one number for each of {num_nodes} nodes"
+        expected = f"Give one number for each of {num_nodes} nodes."
         try:
             with np.errstate(over="ignore"):  # a warning would tell of somebody; what is not finite has no target
                 self._known = np.asarray(targets, dtype=np.float32)
         except (TypeError, ValueError):
-            raise InvalidData("targets given to PrivateTrainer", expected, "something else") from None
+            raise InvalidData(f"The targets given to PrivateTrainer are not numbers. {expected}") from None
         self.outputs_needed = 1
         if self._known.shape != (num_nodes,):
-            raise InvalidData("targets given to PrivateTrainer", expected, "others")
+            raise InvalidData(f"The targets given to PrivateTrainer have shape {list(self._known.shape)}. {expected}")
 
     def centre_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Return the squared error of each row."""

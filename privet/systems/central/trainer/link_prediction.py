@@ -24,7 +24,7 @@ from torch.nn.functional import softplus
 
 from privet.errors import InvalidData
 from privet.graph.subgraphs import Role, SubgraphBatch
-from privet.models.subgraphs.dropout import mixed
+from privet.models.subgraphs.isolation import mixed
 
 __all__ = ["LinkPrediction", "pair_scores"]
 

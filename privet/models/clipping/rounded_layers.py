@@ -19,9 +19,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from privet.models.blocks import AggregatedLayer, Layer
-from privet.models.outer_sums import LARGEST, OuterSum
-from privet.models.rows import SparseRows
+from privet.models.clipping.blocks import AggregatedLayer, Layer
+from privet.models.clipping.outer_sums import LARGEST, OuterSum
+from privet.models.clipping.rows import SparseRows
 
 __all__ = [
     "FINER",

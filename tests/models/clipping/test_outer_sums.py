@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.models import outer_sums
-from privet.models.outer_sums import LARGEST, OuterSum
+from privet.models.clipping import outer_sums
+from privet.models.clipping.outer_sums import LARGEST, OuterSum
 
 
 def exact(left: torch.Tensor, right: torch.Tensor) -> np.ndarray:

@@ -17,9 +17,8 @@ from torch.nn.parameter import UninitializedParameter
 
 from privet.errors import InvalidParameter, one_line
 from privet.models.subgraphs.chunks import Chunk
-from privet.models.subgraphs.dropout import KeyedDropout
 from privet.models.subgraphs.engines import Head, OneByOne
-from privet.models.subgraphs.isolation import seeded_by
+from privet.models.subgraphs.isolation import KeyedDropout, seeded_by
 from privet.models.subgraphs.state import State
 
 __all__ = ["KINDS", "check_module", "unkept"]

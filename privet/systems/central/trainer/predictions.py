@@ -16,9 +16,9 @@ from privet.models.subgraphs import SubgraphGradients, chunks_of
 from privet.models.subgraphs.chunks import Features
 from privet.systems.central._public_structure import neighbourhoods
 from privet.systems.central._training_view import TrainingView
-from privet.systems.central.trainer.links import pair_scores
+from privet.systems.central.trainer.link_prediction import pair_scores
 
-__all__ = ["Inference"]
+__all__ = ["Predictions"]
 
 Ids = NDArray[np.int64]
 Array = NDArray[np.float32]
@@ -27,7 +27,7 @@ _ROWS = 4096  # of nodes in one pass
 
 
 @dataclass(frozen=True, eq=False)
-class Inference:
+class Predictions:
     """A trained module over the unprotected part of a graph.
 
     Attributes:
@@ -43,7 +43,7 @@ class Inference:
     around: sp.csr_array
 
     @classmethod
-    def of(cls, model: SubgraphGradients, view: TrainingView, most: int | None, bits: Bits) -> Inference:
+    def of(cls, model: SubgraphGradients, view: TrainingView, most: int | None, bits: Bits) -> Predictions:
         """Choose the neighbours that each node hears.
 
         Args:

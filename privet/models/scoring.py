@@ -1,4 +1,4 @@
-"""Link scores: logistic regression on the Hadamard product of two nodes' embeddings.
+"""Scores: links by the Hadamard product of two embeddings, their ranking loss, accuracy and the area under the curve.
 
 s(u, v) = w · (z_u ∘ z_v) + b is the weighted inner product (w ∘ z_u) · z_v + b, so a list of P pairs is one sampled
 product over CSR, forward and backward: P numbers of memory, where the edge vectors themselves would take P x F.
@@ -15,7 +15,7 @@ from torch.nn.functional import softplus
 from privet.errors import InvalidData, InvalidParameter
 from privet.models.edges import Edges
 
-__all__ = ["HadamardLinkScorer", "pairwise_loss"]
+__all__ = ["HadamardLinkScorer", "accuracy", "pairwise_loss", "roc_auc"]
 
 
 class HadamardLinkScorer(nn.Module):
@@ -67,3 +67,45 @@ def pairwise_loss(positive: Tensor, negative: Tensor, kind: Literal["logistic", 
             return softplus(-margin).mean()
         case _:
             raise InvalidParameter("kind", "logistic or square", kind)
+
+
+def accuracy(logits: Tensor, labels: Tensor) -> float:
+    """Compute the share of rows whose largest logit is at the label.
+
+    Args:
+        logits: One row for each node.
+        labels: The classes, at least one.
+
+    >>> accuracy(torch.tensor([[0.0, 1.0], [2.0, 1.0]]), torch.tensor([1, 1]))
+    0.5
+    """
+    if len(labels) == 0 or len(labels) != len(logits):
+        raise InvalidData(f"Accuracy needs a label for each row, and at least one: {len(labels)} for {len(logits)}.")
+    _check_numbers(logits)
+    return int((logits.argmax(1) == labels).sum()) / len(labels)
+
+
+def roc_auc(positive: Tensor, negative: Tensor) -> float:
+    """Compute the share of pairs of a link and a non-link that are ranked correctly, ties counting half.
+
+    Args:
+        positive: The scores of links.
+        negative: The scores of non-links.
+
+    >>> roc_auc(torch.tensor([2.0, 3.0]), torch.tensor([1.0, 2.0]))
+    0.875
+    """
+    if positive.numel() == 0 or negative.numel() == 0:
+        raise InvalidData(f"AUC needs a link and a non-link at least; there are {len(positive)} and {len(negative)}.")
+    _check_numbers(positive)
+    _check_numbers(negative)
+    ordered = negative.sort().values
+    below = torch.searchsorted(ordered, positive, right=False).sum()
+    not_above = torch.searchsorted(ordered, positive, right=True).sum()
+    return int(below + not_above) / (2 * positive.numel() * negative.numel())
+
+
+def _check_numbers(scores: Tensor) -> None:
+    """Refuse NaN: that of a diverged model would be ranked first, and so look perfect."""
+    if scores.isnan().any():
+        raise InvalidData("scores", "numbers", "NaN")

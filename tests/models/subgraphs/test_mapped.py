@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from privet.models.subgraphs.products import Products, wide_linear
+from privet.models.subgraphs.mapped import Products, wide_linear
 
 MATRIX, OTHER, VECTOR, ROWS = torch.randn(4, 4), torch.randn(4, 4), torch.randn(4), torch.randn(3, 4)
 

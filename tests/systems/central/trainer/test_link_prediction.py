@@ -9,7 +9,7 @@ from thorough import thorough
 
 from privet.errors import InvalidData
 from privet.graph.subgraphs import Role, SubgraphBatch
-from privet.systems.central.trainer.links import LinkPrediction, pair_scores
+from privet.systems.central.trainer.link_prediction import LinkPrediction, pair_scores
 
 NODES = 40
 PUBLIC = np.arange(NODES) >= 20

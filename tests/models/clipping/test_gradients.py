@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from privet.errors import InvalidParameter
-from privet.models import clipping
-from privet.models.aggregated import AggregatedRows, FeatureTable
 from privet.models.clipping import clipped_gradient, perceptron, stable_block, summed_gradient
-from privet.models.rows import SparseRows
+from privet.models.clipping import gradients as clipping
+from privet.models.clipping.aggregated import AggregatedRows, FeatureTable
+from privet.models.clipping.rows import SparseRows
 
 
 def aggregated_rows(seed: int, rows: int, columns: int, size: float = 1.0) -> AggregatedRows:
@@ -203,7 +203,7 @@ def test_networks_that_mix_examples_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="ending in a linear layer"):
         clipped_gradient(nn.Sequential(nn.Linear(3, 3), nn.ELU()), torch.zeros(2, 3), y, 1.0)
     for bound in (np.nan, 0.0, np.inf):
-        with pytest.raises(InvalidParameter, match=r"^max_grad_norm must be"):
+        with pytest.raises(InvalidParameter, match="max_grad_norm must be"):
             clipped_gradient(perceptron(3, 3, 2), torch.zeros(2, 3), y, bound)
 
 

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from privet.models.rows import SparseRows
+from privet.models.clipping.rows import SparseRows
 
 __all__ = ["AggregatedRows", "FeatureTable"]
 

@@ -5,9 +5,9 @@ norm is |g|² (|h|² + 1) and the sum of clipped gradients is one product of two
 element-wise functions needs one forward and one backward pass for the whole batch.
 
 The sum that gets noise is an exact integer: every example's clipped gradient is rounded to a public grid
-(:mod:`privet.models.rounded_layers`), its norm is checked there, and integers are added up without rounding, in any
-order. So leaving an example out moves the sum by that example's vector and by nothing else, as long as the numbers of
-the other examples do not depend on who is in the batch: :func:`stable_block` sees to that.
+(:mod:`privet.models.clipping.rounded_layers`), its norm is checked there, and integers are added up without rounding,
+in any order. So leaving an example out moves the sum by that example's vector and by nothing else, as long as the
+numbers of the other examples do not depend on who is in the batch: :func:`stable_block` sees to that.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from torch import Tensor, nn
 
 from privet.errors import InvalidParameter
 from privet.mechanisms.primitives.grid import GridSum
-from privet.models.aggregated import AggregatedRows
-from privet.models.blocks import (
+from privet.models.clipping.aggregated import AggregatedRows
+from privet.models.clipping.blocks import (
     BLOCK,
     AggregatedLayer,
     Layer,
@@ -36,7 +36,7 @@ from privet.models.blocks import (
     one_pass,
     row_losses,
 )
-from privet.models.rounded_layers import (
+from privet.models.clipping.rounded_layers import (
     FINER,
     WHOLE,
     Aggregated,
@@ -49,7 +49,7 @@ from privet.models.rounded_layers import (
     rounded_first,
     rounded_sparse,
 )
-from privet.models.rows import Rows, SparseRows
+from privet.models.clipping.rows import Rows, SparseRows
 
 __all__ = ["clipped_gradient", "perceptron", "stable_block", "summed_gradient"]
 

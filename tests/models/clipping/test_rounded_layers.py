@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from privet.models.blocks import layers_of, row_losses
 from privet.models.clipping import perceptron
-from privet.models.rounded_layers import DenseSum, SparseSum, room_for_rounding, rounded_dense, rounded_sparse
-from privet.models.rows import SparseRows
+from privet.models.clipping.blocks import layers_of, row_losses
+from privet.models.clipping.rounded_layers import DenseSum, SparseSum, room_for_rounding, rounded_dense, rounded_sparse
+from privet.models.clipping.rows import SparseRows
 
 
 def written_out(slopes: torch.Tensor, inputs: np.ndarray, ends: np.ndarray) -> list[list[int]]:
