@@ -16,6 +16,7 @@ PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not 
 DOCUMENTS = [ROOT / "README.md", *PAGES]
 LINKING = [*DOCUMENTS, ROOT / "CONTRIBUTING.md"]
 INCLUDE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)
+FILE = re.compile(r"`((?:privet|tests|benchmarks|examples|deploy)/[\w./-]+)`")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -34,6 +35,25 @@ def test_files_that_a_page_shows_exist() -> None:
     assert len(shown) >= 4
     for page, name in shown:
         assert (page.parent / name).is_file(), f"{page.name} shows {name}"
+
+
+@pytest.mark.parametrize("document", LINKING, ids=name_of)
+def test_files_that_a_page_names_exist(document: Path) -> None:
+    for name in FILE.findall(document.read_text()):
+        assert (ROOT / name).exists(), f"{document.name} names {name}"
+
+
+def all_commands(place: Any, words: str = "privet") -> set[str]:
+    """Every command with the groups it is in, as it is typed."""
+    if not hasattr(place, "commands"):
+        return {words}
+    return {command for name, each in place.commands.items() for command in all_commands(each, f"{words} {name}")}
+
+
+def test_the_reference_lists_every_command() -> None:
+    written = (ROOT / "docs" / "reference" / "command-line.md").read_text()
+    missing = {each for each in all_commands(get_command(app)) if not re.search(rf"`{each}[ `]", written)}
+    assert not missing
 
 
 def written_commands(document: Path) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -243,7 +244,7 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
     settings = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
-        if not name.isidentifier() or not equals or not text:
+        if not re.fullmatch(r"[A-Za-z_]\w*(\.\w+)*", name) or not equals or not text:
             raise BadOption(f"--set takes NAME=VALUE, such as hops=4, not {pair!r}.")
         try:
             settings[name] = tomllib.loads(f"value = {text}")["value"]

@@ -29,7 +29,7 @@ from privet.graph.topology import Elsewhere, mean_of
 from privet.systems.controls import Control, DataAlone
 from privet.systems.fitted import Fitted
 
-__labelled_ = ["CEILING", "ceiling"]
+__all__ = ["CEILING", "ceiling"]
 
 Rows = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ pytest.importorskip("fastapi", reason="the collection extra is not installed")
 
 def test_from_a_declaration_to_an_export(tmp_path):
     home = tmp_path
-    printed = privet("study", "new", home / "study", *declaration(home), home=home)
+    printed = privet("study", "new", declaration(home), "--out", home / "study", home=home)
     folder = StudyFolder.open(home / "study")
     assert folder.study.id in printed
     assert "by at most 7.39" in printed
@@ -81,7 +81,7 @@ def test_mistakes_end_in_one_sentence(tmp_path):
 @pytest.fixture
 def collector(tmp_path):
     """A live collector of a declared study: its folder and a participant's link."""
-    privet("study", "new", tmp_path / "study", *declaration(tmp_path), home=tmp_path)
+    privet("study", "new", declaration(tmp_path), "--out", tmp_path / "study", home=tmp_path)
     folder, port = StudyFolder.open(tmp_path / "study"), free_port()
     server = start_collector(folder, port)
     (tmp_path / "me.json").write_text(json.dumps({"features": [8, 2, 3, 1], "label": 1}))

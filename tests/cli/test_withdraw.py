@@ -20,7 +20,7 @@ def test_a_token_is_not_sent_over_http_to_another_machine(tmp_path):
 
 def test_a_report_is_withdrawn_stays_charged_and_cannot_be_sent_again(tmp_path):
     home = tmp_path
-    privet("study", "new", home / "study", *declaration(home), home=home)
+    privet("study", "new", declaration(home), "--out", home / "study", home=home)
     folder = StudyFolder.open(home / "study")
     (home / "me.json").write_text(json.dumps({"features": [8, 2, 3, 1], "label": 1}))
     with live_collector(folder) as address:

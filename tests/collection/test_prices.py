@@ -31,7 +31,7 @@ from privet.collection.device.consent import describe
 from privet.collection.device.ledger import Ledger
 from privet.collection.device.participant import Participant, PrivateAnswers
 from privet.collection.device.preparation import Prepared
-from privet.collection.operator.dpia import impact_assessment
+from privet.collection.operator.dpia.assessment import impact_assessment
 from privet.collection.operator.facts import Accuracy, Facts
 from privet.collection.operator.models import TrainedModel
 from privet.collection.study.chain import Chain
@@ -337,29 +337,32 @@ def test_study_new_states_the_price_and_the_assessment_of_its_directory_too(seed
     """Before, a panel made the assessment say that nothing changes, and `study new` said 20.1 where it said 54.6."""
     draw = random.Random(1000 + seed)
     lists, rounds = draw.random() < 0.6, seed % 2 == 0
-    schema = Schema.numeric(4, low=0.0, high=10.0, classes=CLASSES, private_edges=lists)
-    (tmp_path / "schema.json").write_text(schema.to_json())
     nodes = range(NODES)
     (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{i},{(i + 1) % NODES}\n" for i in nodes))
     (tmp_path / "labels.csv").write_text("node,label\n" + "".join(f"{i},{i % CLASSES}\n" for i in nodes if i < 30))
     features, labels, edges = (draw.choice(EPSILONS) for _ in range(3))
     asked = [{"ask": "features", "epsilon": features}]
-    options: list[object] = ["--epsilon-features", features]
+    changes: list[str] = [f"budgets.features={features}"]
     if lists:
-        options += ["--epsilon-edges", edges]
+        changes += [f"budgets.edges={edges}"]
         asked.append({"ask": "friends" if rounds else "neighbours", "epsilon": edges})
-        options += [] if rounds else [draw.choice(["--one-sided", "--two-sided"])]
+        changes += [] if rounds else [f"mechanism.one_sided={draw.choice(['true', 'false'])}"]
     if draw.random() < 0.5:
-        options += ["--epsilon-labels", labels]
+        changes += [f"budgets.labels={labels}"]
         asked.append({"ask": "label", "epsilon": labels})
     elif rounds:
-        options += ["--labels", tmp_path / "labels.csv"]
+        changes += ["public.labels=labels.csv"]
     if rounds:
-        options += ["--system", "inquiry", "--panel", 0.3]
-        options += [] if lists else ["--graph", tmp_path / "edges.csv"]
-    about = ("--title", "Prices", "--purpose", "Why.", "--operator", "Who.", "--nodes", NODES, "--high-cost")
+        changes += ["system.name=inquiry", "people.panel=0.3"]
+        changes += [] if lists else ["public.edges=edges.csv"]
+    (tmp_path / "study.toml").write_text(
+        'title = "Prices"\npurpose = "Why."\noperator = { name = "Who", contact = "Where" }\n'
+        f"people.nodes = {NODES}\nquestions = [{{ low = 0, high = 10, repeat = 4 }}]\nclass.answers = {CLASSES}\n"
+        "budgets.high_cost = true\n"
+    )
     place = tmp_path / "study"
-    done = run_privet("study", "new", place, *about, "--schema", tmp_path / "schema.json", *options)
+    options = [option for change in changes for option in ("--set", change)]
+    done = run_privet("study", "new", tmp_path / "study.toml", *options)
     assert done.returncode == 0, done.stderr
     price = exact(asked)
     (cost,) = read(r"It costs a participant ([\d.]+) of", done.stdout)

@@ -120,11 +120,22 @@ def privet(*arguments, home, status=0, given=None):
 
 
 def declaration(home):
-    """The options of a small study, whose schema and questions are files in ``home``."""
-    (home / "schema.json").write_text(Schema.numeric(4, low=0.0, high=10.0, classes=["lark", "owl"]).to_json())
-    (home / "questions.txt").write_text("Hours of sleep\nCups of coffee\nKilometres on foot\nBooks in a month\n")
-    return [
-        *("--title", "Habits", "--purpose", "To be tested.", "--operator", "privet developers", "--nodes", 20),
-        *("--schema", home / "schema.json", "--epsilon-labels", 1),
-        *("--questions", home / "questions.txt"),
-    ]
+    """The file of a small study, which lies in ``home``."""
+    (home / "habits.toml").write_text(HABITS)
+    return home / "habits.toml"
+
+
+HABITS = """
+title = "Habits"
+purpose = "To be tested."
+operator = { name = "privet developers", contact = "at home" }
+people = { nodes = 20 }
+questions = [
+    { ask = "Hours of sleep", low = 0, high = 10 },
+    { ask = "Cups of coffee", low = 0, high = 10 },
+    { ask = "Kilometres on foot", low = 0, high = 10 },
+    { ask = "Books in a month", low = 0, high = 10 },
+]
+class = { answers = ["lark", "owl"] }
+budgets = { features = 1, labels = 1 }
+"""

@@ -63,10 +63,11 @@ def next_commands(advice: Advice) -> list[str]:
         account = " ".join([f"privet account {best.system}", *budgets, shape])
         if advice.collect["features"] == "no" or hasattr(kind, "next_round"):
             return [account, run]  # a study that one command declares asks once, and for features
-        asked = f"--mechanism {best.mechanism}" + (f" --sample {best.sample}" if best.sample else "")
-        study = "privet study new STUDY --title TITLE --purpose WHY --operator WHO"
-        study += f" --nodes {advice.nodes} --schema SCHEMA {asked}"
-        return [account, run, " ".join([study, *budgets])]
+        changes = {"people.nodes": advice.nodes, "mechanism.name": best.mechanism}
+        changes |= {"mechanism.sample": best.sample} if best.sample else {}
+        changes |= {f"budgets.{part}": f"{value:.12g}" for part, value in best.epsilons.items()}
+        study = [f"--set {key}={value}" for key, value in changes.items()]
+        return [account, run, " ".join(["privet study new study.toml", *study])]
     schema = Schema.categorical([2] * 16, classes=advice.classes)  # only what follows the features is asked for
     public = Graph.from_edges(np.empty((2, 0), dtype=np.int64), 2, schema=schema)
     rest = kind(**best.settings).release(public).lines()[1:2]

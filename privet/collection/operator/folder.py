@@ -11,6 +11,7 @@ from privet.collection.operator.keys import Keys, write_secret
 from privet.collection.server.http.access import Access
 from privet.collection.server.store.store import Store
 from privet.collection.study.manifest import Study
+from privet.collection.study.study_file import StudyFile
 from privet.collection.study.tokens import Tokens
 from privet.data.files import atomic_directory
 from privet.errors import InvalidData
@@ -20,6 +21,7 @@ from privet.release.asks import Ask
 __all__ = ["StudyFolder", "open_reports"]
 
 _MANIFEST, _KEYS, _TOKENS, _REPORTS = "study.json", "keys.json", "tokens.csv", "reports.sqlite"
+_DECLARED = "study.toml"
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class StudyFolder:
         store_url: str | None = None,
         public: Sequence[bytes] = (),
         asks: Sequence[Ask] = (),
+        declared: str | None = None,
     ) -> StudyFolder:
         """Make a new directory with fresh keys and one token for each node.
 
@@ -53,6 +56,7 @@ class StudyFolder:
             store_url: A postgresql:// URL; by default the one in ``PRIVET_STORE``, or a SQLite file in the directory.
             public: The public data that the manifest binds by their hashes, such as the list of participants.
             asks: The questions with their public arrays, if they have any.
+            declared: The text of the file that the study was made from.
         """
         folder = cls(path, study, Keys.make(store_url))
         with atomic_directory(path) as target:
@@ -62,7 +66,15 @@ class StudyFolder:
             store.publish_asks(*asks)
             store.dispose()
             folder.write_files(target)
+            if declared is not None:
+                (target / _DECLARED).write_text(declared, encoding="utf-8")
         return folder
+
+    @property
+    def declared(self) -> StudyFile | None:
+        """The file that the study was made from; None if it was made without one, or restored."""
+        file = self.path / _DECLARED
+        return StudyFile.read(file) if file.is_file() else None
 
     def write_files(self, target: Path) -> None:
         """Write manifest, keys and tokens into a directory that is being made."""

@@ -11,7 +11,7 @@ from moved import outcome, people
 
 from privet.data import Graph
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "your-own-pyg-model.md"
+PAGE = Path(__file__).parents[3] / "docs" / "results" / "private-trainer.md"
 ROW = re.compile(
     r"^\| (?P<name>[^|]+) \| (?P<before>[^|]+) \| (?P<how>vmap|one by one|refused|stopped) \| (?P<now>[^|]*) \|$"
 )

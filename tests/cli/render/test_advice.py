@@ -10,30 +10,28 @@ from typer.testing import CliRunner
 from privet.advice.plan import Way
 from privet.cli import app
 from privet.cli.render.advice import next_commands, print_advice
-from privet.data import Schema
+from privet.collection.study.study_file import template
 from privet.systems import LPGNN, RGNN
-
-SMALL = Schema.categorical([2, 2, 3], classes=2)
 
 
 def test_next_commands_spell_out_the_settings() -> None:
     assert next_commands(advice([2.0, 3.0, 4.0])) == [
         "privet account lpgnn --epsilon-features 1 --dimension 16 --classes 4",
         "privet run lpgnn --dataset DIRECTORY --epsilon-features 1 --hops 4 --set dropout=0.5",
-        "privet study new STUDY --title TITLE --purpose WHY --operator WHO --nodes 9000 --schema SCHEMA "
-        "--mechanism multi-bit --epsilon-features 1",
+        "privet study new study.toml --set people.nodes=9000 --set mechanism.name=multi-bit --set budgets.features=1",
     ]
 
 
 def test_the_study_can_be_declared_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("SCHEMA").write_text(SMALL.to_json())
+    filled = template().replace('"..."', '"Sleep"').replace("low = 0\nhigh = 12", "answers = 2")
+    Path("study.toml").write_text(filled)
     sampled = RGNN(sample=2, epsilon_labels=1.0)
     budgets = {"features": 1.0, "labels": 1.0}
     best = Way("rgnn", "sampled-response", 2, budgets, "4", 80.0, 0.0, 0.0, sampled.settings())
     *_, study = next_commands(advice([2.0, 3.0, 4.0], recommended=best, nodes=100))
     found = CliRunner().invoke(app, shlex.split(study)[1:])
-    assert found.exit_code == 0, found.output
+    assert found.exit_code == 0, found.exception
 
 
 def test_without_features_the_guarantee_of_the_rest_is_looked_up() -> None:

@@ -9,7 +9,7 @@ s_v = <h, g_v> / sqrt(width), the loss is
 
 The role of v is a hash of the step's secret, u and v; the strangers are a hash of the secret and u, among nodes that
 are public. So a sub-graph without some person is the same one whatever that person does elsewhere, as the accountant
-needs it. docs/how-to/your-own-pyg-model.md has the argument.
+needs it. docs/explanation/private-training.md has the argument.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Node-level private training of a user's own module on sampled one-hop sub-graphs.
 
-The sampler, its coins, the noise and the accountant are HeterPoisson's. docs/how-to/your-own-pyg-model.md has the argument why
+The sampler, its coins, the noise and the accountant are HeterPoisson's. docs/explanation/private-training.md says why
 they hold for any module that looks at one sub-graph at a time.
 """
 
