@@ -42,7 +42,7 @@ SENTENCES = {
     "account multi-bit --rate 1": "multi-bit takes --epsilon, --dimension, --low, --high, --sample, not --rate.",
     "account hds --two-sided": "hds takes --epsilon, --dimension, --low, --high, --sample, --steps, not --two-sided.",
     "account inquiry --epsilon-features 1 --panel 0.1 --pilot 0.1": (
-        "--pilot must be left out beside panel, not another: a scorer has one source."
+        "A scorer has one source. Give panel or pilot, not both."
     ),
     "audit private-mlp --seed -1 --runs 100": "--seed must be an integer of at least 0, not -1.",
     "run heterpoisson --dataset x --epsilon -1": "--epsilon must be finite and above 0, not -1.",

@@ -33,7 +33,7 @@ def test_two_rounds(tmp_path):
     first, second = found["rounds"]
 
     assert (first["number"], first["state"], first["asked"], first["answered"]) == (1, "closed", 136, 38)
-    assert (first["panel"], second["panel"], first["cost"], second["cost"]) == (len(PANEL), 0, 2.0, 1.0)
+    assert (first["panel"], second["panel"], first["cost"], second["cost"]) == (len(PANEL), 0, 2.0, 2.0)
     assert [count for _, count in first["days"]] == [18, 20]
     assert first["days"][0][0] == f"{store.study.opens:%Y-%m-%d}"
     assert (second["state"], second["asked"], second["days"]) == ("open", 80, [])
