@@ -34,7 +34,7 @@ from privet.collection.server.store.tables import STUDIES
 from privet.collection.study.manifest import Study
 from privet.data import Graph, Schema
 from privet.data.store import GraphStore, build_store
-from privet.graph.distributed import ClusterAdjacency, ClusterGraph, connect
+from privet.graph.distributed import ClusterGraph, StoredTopology, connect
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
 from privet.systems import LPGNN
@@ -181,7 +181,7 @@ def _train(export: Path, store: Path) -> dict[str, Any]:
         system = LPGNN.from_release(
             study.release, projection=COLUMNS, hops=2, label_hops=2, label_evidence=20.0, max_epochs=2, seed=0
         )
-        public = Graph.from_operator(ClusterAdjacency(hosted))
+        public = Graph.from_operator(StoredTopology(hosted))
         collected = Received.of(study, answers).collected(system, graph=public)
         fitted = system.fit(collected)
         figures = _figures(len(answers["features"].users), began)

@@ -235,7 +235,7 @@ def _answers_in_parts(path: Path, public: Any) -> Answers:
     from privet.collection.operator.export.parted_answers import parted_answers
     from privet.collection.operator.export.partitions import PartitionedAnswers
 
-    return parted_answers(PartitionedAnswers.open(path), public.adjacency.operator.graph.client)[1]
+    return parted_answers(PartitionedAnswers.open(path), public.adjacency.graph.client)[1]
 
 
 def _reports(path: Path) -> tuple[Study, Answers, int, _Erased]:

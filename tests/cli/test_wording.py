@@ -40,7 +40,7 @@ SENTENCES = {
     "account sampled-response --categories 1,2": "--categories must be an integer from 2 to 1048576, not 1.",
     "account multi-bit --set epsilon=-3": "--set epsilon must be a finite number above 0, not -3.",
     "account multi-bit --rate 1": "multi-bit takes --epsilon, --dimension, --low, --high, --sample, not --rate.",
-    "account hds --two-sided": "hds takes --epsilon, --dimension, --low, --high, --sample, --steps, not --two-sided.",
+    "account hds --one-sided": "hds takes --epsilon, --dimension, --low, --high, --sample, --steps, not --one-sided.",
     "account inquiry --epsilon-features 1 --panel 0.1 --pilot 0.1": (
         "A scorer has one source. Give panel or pilot, not both."
     ),
