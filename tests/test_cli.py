@@ -35,8 +35,8 @@ def test_a_true_claim_exits_with_0() -> None:
         ("account multi-bit --epsilon 0", "--epsilon must be a finite number above 0, not 0."),
         ("account multi-bit --epsilon nan", "--epsilon must be a finite number above 0, not nan."),
         ("account multi-bit --classes 3", "multi-bit takes --epsilon, --dimension, "),
-        ("account multi-bit --low 2 --high 1", "--low and --high must be finite with low < high."),
-        ("audit multi-bit --claim published", "--claim must be 'own' or a number for this mechanism."),
+        ("account multi-bit --low 2 --high 1", "--low and --high must be finite with low < high, not "),
+        ("audit multi-bit --claim published", "--claim must be 'own' or a number for this mechanism, not published."),
         ("audit multi-bit --dimension 5000 --sample 40", "An audit needs a MultiBit small enough to list its reports"),
     ],
 )

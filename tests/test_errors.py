@@ -64,7 +64,7 @@ def test_errors_can_be_caught_as_builtin_kinds() -> None:
 
 def test_the_parts_of_an_error_about_a_parameter_can_be_read() -> None:
     number, own, unknown = ERRORS[0], ERRORS[4], ERRORS[6]
-    assert (number.parameter, number.owner, number.found) == ("epsilon", "MultiBit", -1)
+    assert (number.parameter, number.found) == ("epsilon", -1)
     assert number.expected == "a finite number above 0"
     assert (unknown.parameter, unknown.owner, unknown.known) == ("classes", "multi-bit", ("epsilon", "low"))
     assert own.parameter is None

@@ -62,7 +62,7 @@ def _statement(source: Path, markdown: bool) -> str:
 
 def _assessment(source: Path) -> str:
     """Return the assessment of a study: of its directory with all rounds, or of a manifest."""
-    from privet.collection.operator.dpia import impact_assessment
+    from privet.collection.operator.dpia.assessment import impact_assessment
     from privet.collection.study.chain import Chain
     from privet.collection.study.manifest import Study
 

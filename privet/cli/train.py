@@ -195,7 +195,7 @@ def _planned(
 
 def _is_study(path: Path) -> bool:
     """Tell a study's directory from an exported one, and from a file."""
-    from privet.collection.operator.partitioned_export import PartitionedAnswers
+    from privet.collection.operator.export.partitions import PartitionedAnswers
 
     return path.is_dir() and not PartitionedAnswers.is_at(path)
 
@@ -207,7 +207,7 @@ def _check_id(study_id: str | None, manifest: Study) -> None:
 
 def _read_in_parts(path: Path, graph: Path | None, kind: type[LocalSystem]) -> bool:
     """Tell whether the workers can read the reports part by part: an export in parts, beside a store."""
-    from privet.collection.operator.partitioned_export import PartitionedAnswers
+    from privet.collection.operator.export.partitions import PartitionedAnswers
 
     stored = graph is not None and graph.is_dir()
     if not stored or not PartitionedAnswers.is_at(path) or not getattr(kind, "on_cluster", False):
@@ -222,7 +222,7 @@ _Erased: TypeAlias = tuple[int, ...]
 
 def _manifest(path: Path) -> tuple[Study, None, int, _Erased]:
     """Return manifest and number of erasures of an export in parts, and no answers yet."""
-    from privet.collection.operator.partitioned_export import PartitionedAnswers
+    from privet.collection.operator.export.partitions import PartitionedAnswers
 
     found = PartitionedAnswers.open(path)
     return found.study(), None, found.manifest.erasures, ()
@@ -230,26 +230,26 @@ def _manifest(path: Path) -> tuple[Study, None, int, _Erased]:
 
 def _answers_in_parts(path: Path, public: Any) -> Answers:
     """Let the workers behind a stored topology read an export."""
-    from privet.collection.operator.parted_answers import parted_answers
-    from privet.collection.operator.partitioned_export import PartitionedAnswers
+    from privet.collection.operator.export.parted_answers import parted_answers
+    from privet.collection.operator.export.partitions import PartitionedAnswers
 
-    return parted_answers(PartitionedAnswers.open(path), public.adjacency.operator.graph.client)[1]
+    return parted_answers(PartitionedAnswers.open(path), public.adjacency.graph.client)[1]
 
 
 def _reports(path: Path) -> tuple[Study, Answers, int, _Erased]:
     """Return manifest, answers and erasures of a study's directory, or of an exported file or directory."""
-    from privet.collection.operator.partitioned_export import PartitionedAnswers
+    from privet.collection.operator.export.partitions import PartitionedAnswers
 
     if PartitionedAnswers.is_at(path):
         found = PartitionedAnswers.open(path)
         return *found.answers(), found.manifest.erasures, ()
     if path.is_dir():
-        from privet.collection.operator.erasures import erased_people
+        from privet.collection.operator.enrolment import erased_people
         from privet.collection.operator.folder import open_reports
 
         erased = erased_people(path)
         return *open_reports(path), len(erased), erased
-    from privet.collection.operator.export import read_answers, read_erasures
+    from privet.collection.operator.export.answer_files import read_answers, read_erasures
 
     return *read_answers(path), read_erasures(path), ()
 

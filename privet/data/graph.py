@@ -214,7 +214,7 @@ class Graph:
 
         Args:
             adjacency: Anything with ``shape``, ``nnz``, ``diagonal()``, ``sum(axis=1)`` and ``@``, checked where it was
-                made: :class:`privet.graph.distributed.ClusterAdjacency`.
+                made: :class:`privet.graph.distributed.StoredTopology`.
             directed: True if an edge need not have its mirror image.
             **node_data: The fields features, labels, split and schema.
         """

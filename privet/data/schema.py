@@ -256,7 +256,7 @@ def _checked_names(names: Sequence[str] | None, count: int, parameter: str) -> t
     texts = all(isinstance(name, str) and name.strip() and name.isprintable() for name in names)
     if isinstance(names, str) or len(names) != count or not texts or len(set(names)) < count:
         expected = f"{count} different texts of printable characters"
-        raise InvalidParameter(parameter, expected, names if texts else "others")
+        raise InvalidParameter(parameter, expected, repr(names))
     return tuple(names)
 
 

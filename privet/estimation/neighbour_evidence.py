@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.estimation.resistant import bounded_influence, trimmed_means
+from privet.graph.memory import topology_of
+from privet.graph.operators import GraphLike
 
 __all__ = ["SOURCES", "answer_factors", "class_mixing", "neighbour_evidence", "told_of_neighbours"]
 
@@ -20,7 +22,7 @@ SOURCES = ("neighbours", "unlabelled_neighbours", "many_neighbours", "similar_ne
 
 
 def neighbour_evidence(
-    adjacency: sp.csr_array,
+    graph: GraphLike,
     own: Matrix,
     labels: NDArray[np.integer[Any]],
     *,
@@ -35,38 +37,41 @@ def neighbour_evidence(
     They come one after another, so that only one need be held.
 
     Args:
-        adjacency: The public adjacency matrix.
+        graph: The public graph, or its topology or adjacency matrix. Trimming and bounding need it in memory.
         own: Each person's centred log-likelihoods; 0 for people who did not answer.
         labels: The visible label of each person, -1 where there is none.
         trimmed: True to leave out the neighbours who say least and most for a class (:mod:`.resistant`).
         bounded: True to bound how much one person's answer counts over all neighbours.
     """
-    mixing = class_mixing(adjacency, labels, own.shape[1]).astype(np.float32)
+    topology = topology_of(graph)
+    mixing = class_mixing(topology, labels, own.shape[1]).astype(np.float32)
     told = told_of_neighbours(own, mixing)
-    degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float32).reshape(-1, 1)
+    degrees: Any = topology.degrees[:, None]
+    roots = np.sqrt(degrees + 1)
     unlabelled = (labels < 0).astype(np.float32)[:, None]
     if bounded:
-        factors = answer_factors(adjacency)[:, None]
+        factors = answer_factors(topology.matrix("The defence 'bound'"))[:, None]
         told, own = told * factors, own * factors
     if trimmed:
+        adjacency = topology.matrix("The defence 'trim'")
         yield trimmed_means(adjacency, told)
         open_ = sp.csr_array(adjacency @ sp.diags_array(unlabelled[:, 0]))
         open_.eliminate_zeros()
         among = np.diff(open_.indptr).astype(np.float32)[:, None]
         near = trimmed_means(open_, told)
         yield near
-        yield near * among / np.sqrt(degrees + 1)
+        yield near * among / roots
         yield trimmed_means(open_, own)
         return
-    yield (adjacency @ told) / np.maximum(degrees, 1)
-    among = np.maximum(adjacency @ unlabelled, 1)
+    yield (topology @ told) / np.maximum(degrees, 1)
+    among = np.maximum(topology @ unlabelled, 1)
     told *= unlabelled
-    near = adjacency @ told
+    near = topology @ told
     del told
     yield near / among
-    yield near / np.sqrt(degrees + 1)
+    yield near / roots
     del near
-    yield (adjacency @ (own * unlabelled)) / among
+    yield (topology @ (own * unlabelled)) / among
 
 
 def told_of_neighbours(own: Matrix, mixing: Matrix) -> Matrix:
@@ -89,11 +94,11 @@ def answer_factors(adjacency: sp.csr_array) -> Matrix:
     return bounded_influence(share).astype(np.float32)
 
 
-def class_mixing(adjacency: sp.csr_array, labels: NDArray[np.integer[Any]], classes: int) -> NDArray[np.float64]:
+def class_mixing(graph: GraphLike, labels: NDArray[np.integer[Any]], classes: int) -> NDArray[np.float64]:
     """Return the share of each class among the labelled neighbours of labelled people of a class, classes x classes."""
     hot = np.zeros((len(labels), classes), dtype=np.float32)
     known = np.flatnonzero(labels >= 0)
     hot[known, labels[known]] = 1
-    near = adjacency @ hot
+    near = topology_of(graph) @ hot
     counts = np.stack([near[labels == number].sum(axis=0, dtype=np.float64) for number in range(classes)]) + 1e-3
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))

@@ -9,13 +9,10 @@ labelled people are told almost as much as others, and what holds of their prior
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from scipy.special import log_softmax
@@ -24,9 +21,10 @@ from privet.errors import InvalidData
 from privet.estimation.fold_networks import FoldInputs, FoldNetworks
 from privet.estimation.shared_weights import SharedWeights
 from privet.estimation.shelf import lent_shelf
-from privet.graph import Filter, Operator
 from privet.graph.coordinates import random_coordinates, spectral_coordinates, standardised
-from privet.graph.topology import Elsewhere, Multiplies, digest_of, mean_of
+from privet.graph.memory import topology_of
+from privet.graph.operators import GraphLike
+from privet.graph.topology import Topology
 
 __all__ = ["calibrated", "neighbour_prior", "structural_prior"]
 
@@ -46,7 +44,7 @@ _TRAINED_ON = 50_000  # labelled people whose weights of a large graph are fitte
 
 
 def structural_prior(
-    adjacency: sp.csr_array | Elsewhere,
+    graph: GraphLike,
     labels: NDArray[np.integer[Any]],
     classes: int,
     *,
@@ -60,24 +58,25 @@ def structural_prior(
     are averaged. The cost is linear in the edges. From 2,000,000 people on, :func:`neighbour_prior` is used instead.
 
     Args:
-        adjacency: The public symmetric adjacency, in memory or elsewhere (:mod:`privet.graph.topology`).
+        graph: The public graph, undirected, or its topology or topology matrix.
         labels: The label of each person, -1 where none is visible.
         classes: The number of classes.
         label_transition: T[i, j] = Pr[label j | class i] if labels are randomised reports (default: they are true).
         seed: The seed of folds and networks.
     """
-    known = _check_labels(adjacency, labels, classes)
-    if adjacency.shape[0] >= LARGE:
-        return neighbour_prior(adjacency, labels, classes, label_transition=label_transition, seed=seed)
+    topology = topology_of(graph)
+    known = _check_labels(topology, labels, classes)
+    if topology.num_nodes >= LARGE:
+        return neighbour_prior(topology, labels, classes, label_transition=label_transition, seed=seed)
     transition = np.eye(classes) if label_transition is None else np.asarray(label_transition)
-    key = digest_of(adjacency) + _digest(labels, transition)
+    key = topology.digest() + _digest(labels, transition)
     if seed is None:
-        return _new_prior(adjacency, labels, known, transition, seed)
+        return _new_prior(topology, labels, known, transition, seed)
     if (key, seed) not in _RECENT:
         shelf, name = lent_shelf(), f"prior {key} {seed}"
         found = None if shelf is None else shelf.get(name)
         if found is None or found.shape != (len(labels), classes):
-            found = _new_prior(adjacency, labels, known, transition, seed)
+            found = _new_prior(topology, labels, known, transition, seed)
             if shelf is not None:
                 shelf.put(name, found)
         _RECENT[key, seed] = found
@@ -94,7 +93,7 @@ def _digest(*arrays: NDArray[Any]) -> str:
 
 
 def _new_prior(
-    adjacency: sp.csr_array | Elsewhere,
+    topology: Topology,
     labels: NDArray[Any],
     known: NDArray[np.int64],
     transition: Array,
@@ -104,11 +103,11 @@ def _new_prior(
     rng = np.random.default_rng(seed)
     part = np.full(len(labels), -1)
     part[rng.permutation(known)] = np.arange(len(known)) % PARTS
-    if not adjacency.nnz:
+    if not topology.nnz:
         return _shares_of_others(labels, part, transition)
-    around = _LabelsAround.of(adjacency, labels, part, classes)
+    around = _LabelsAround.of(topology, labels, part, classes)
     heard = transition.T[np.maximum(labels, 0)].astype(np.float32)
-    found = _cross_fitted(_coordinates(adjacency), around, heard, rng)
+    found = _cross_fitted(_coordinates(topology), around, heard, rng)
     return np.asarray(np.log(np.maximum(found, 1e-12)))
 
 
@@ -126,20 +125,20 @@ def _shares_of_others(labels: NDArray[Any], part: NDArray[np.int64], transition:
     return result
 
 
-def _coordinates(adjacency: sp.csr_array | Elsewhere) -> tuple[NDArray[np.float32], ...]:
+def _coordinates(topology: Topology) -> tuple[NDArray[np.float32], ...]:
     """Return spectral and propagated random coordinates with degrees, which depend on the graph alone."""
-    key = digest_of(adjacency)
+    key = topology.digest()
     if key in _COORDINATES:
         return _COORDINATES[key]
-    degrees = np.log1p(adjacency.sum(axis=1))[:, None]
-    mean = mean_of(adjacency)
+    degrees = np.log1p(topology.degrees)[:, None]
+    mean = topology.mean()
     sizes = standardised(np.concatenate([degrees, mean @ degrees, mean @ (mean @ degrees)], axis=1))
-    raw = spectral_coordinates(adjacency)
-    spectral = np.concatenate([raw, spectral_coordinates(adjacency, normalised=True), sizes], axis=1)
-    width = min(max(adjacency.shape[0] // _PEOPLE_A_COLUMN, 32), 128)
-    propagated = np.concatenate([raw[:, -32:], random_coordinates(adjacency, width), sizes], axis=1)
+    raw = spectral_coordinates(topology)
+    spectral = np.concatenate([raw, spectral_coordinates(topology, normalised=True), sizes], axis=1)
+    width = min(max(topology.num_nodes // _PEOPLE_A_COLUMN, 32), 128)
+    propagated = np.concatenate([raw[:, -32:], random_coordinates(topology, width), sizes], axis=1)
     _COORDINATES.clear()
-    if adjacency.shape[0] <= _SHARED_UP_TO:
+    if topology.num_nodes <= _SHARED_UP_TO:
         _COORDINATES[key] = spectral, propagated
     return spectral, propagated
 
@@ -163,7 +162,7 @@ def calibrated(log_prior: Array, labels: NDArray[np.integer[Any]], label_transit
 
 
 def neighbour_prior(
-    adjacency: sp.csr_array | Elsewhere,
+    graph: GraphLike,
     labels: NDArray[np.integer[Any]],
     classes: int,
     *,
@@ -176,19 +175,20 @@ def neighbour_prior(
     two hops exactly; it has a part only in the few weights, which are fitted on at most 50,000 people.
 
     Args:
-        adjacency: As for :func:`structural_prior`.
+        graph: As for :func:`structural_prior`.
         labels: As for :func:`structural_prior`.
         classes: As for :func:`structural_prior`.
         label_transition: As for :func:`structural_prior`.
         seed: The seed of the people whom weights are fitted on.
     """
-    known = _check_labels(adjacency, labels, classes)
-    mean = mean_of(adjacency)
+    topology = topology_of(graph)
+    known = _check_labels(topology, labels, classes)
+    mean = topology.mean()
     rows = np.zeros((len(labels), classes), dtype=np.float32)
     rows[known, labels[known]] = 1
     one = mean @ rows
     two = mean @ one
-    back = np.asarray(mean @ (1 / np.maximum(adjacency.sum(axis=1), 1)).astype(np.float32))  # the walk that returns
+    back = np.asarray(mean @ (1 / np.maximum(topology.degrees, 1)).astype(np.float32))  # the walk that returns
     two[known, labels[known]] -= back[known]
     shares = rows[known].mean(axis=0)
     del rows
@@ -216,13 +216,11 @@ class _LabelsAround:
     part: NDArray[np.int64]
 
     @classmethod
-    def of(
-        cls, adjacency: sp.csr_array | Elsewhere, labels: NDArray[Any], part: NDArray[np.int64], classes: int
-    ) -> _LabelsAround:
+    def of(cls, topology: Topology, labels: NDArray[Any], part: NDArray[np.int64], classes: int) -> _LabelsAround:
         nodes, known = len(labels), np.flatnonzero(labels >= 0)
         start = np.zeros((nodes, PARTS * classes), dtype=np.float32)
         start[known, part[known] * classes + labels[known]] = 1
-        spread = _spreading(adjacency)
+        spread = topology.mean().polynomial
         reached = np.empty((2 + len(_SPREADS), nodes, PARTS * classes), dtype=np.float32)
         reached[0] = spread(start, (0.0, 1.0))
         reached[1] = spread(reached[0], (0.0, 1.0))
@@ -282,24 +280,6 @@ def _cross_fitted(
     return result
 
 
-def _spreading(adjacency: sp.csr_array | Elsewhere) -> Callable[[Columns, tuple[float, ...]], Columns]:
-    """Return what computes sum_l weights[l] M^l Y with the mean M over neighbours, wherever the topology is."""
-    mean = mean_of(adjacency)
-    if isinstance(adjacency, Elsewhere):
-        return partial(_horner, mean)
-    operator = Operator.from_scipy(mean)
-    return lambda y, weights: (Filter(operator, weights) @ torch.from_numpy(y)).numpy()
-
-
-def _horner(mean: Multiplies, y: Columns, weights: tuple[float, ...]) -> Columns:
-    result = np.float32(weights[-1]) * y
-    for weight in reversed(weights[:-1]):
-        result = mean @ result
-        if weight:
-            result += np.float32(weight) * y
-    return result
-
-
 def _log_shares(weights: NDArray[np.float32], shares: NDArray[np.float32]) -> NDArray[np.float32]:
     """Turn weights into log-shares in place; people whom nothing reaches get the shares of the whole."""
     weights += np.float32(0.02) * shares
@@ -307,10 +287,10 @@ def _log_shares(weights: NDArray[np.float32], shares: NDArray[np.float32]) -> ND
     return np.asarray(np.log(weights + np.float32(1e-4), out=weights))
 
 
-def _check_labels(adjacency: sp.csr_array | Elsewhere, labels: NDArray[Any], classes: int) -> NDArray[np.int64]:
+def _check_labels(topology: Topology, labels: NDArray[Any], classes: int) -> NDArray[np.int64]:
     known = np.flatnonzero(labels >= 0)
-    if len(labels) != adjacency.shape[0] or (len(known) and labels.max() >= classes):
-        raise InvalidData("labels", f"one below {classes} or -1 for each of {adjacency.shape[0]} people", "others")
+    if len(labels) != topology.num_nodes or (len(known) and labels.max() >= classes):
+        raise InvalidData("labels", f"one below {classes} or -1 for each of {topology.num_nodes} people", "others")
     if len(known) < 2 * FOLDS:
         raise InvalidData(f"A structural prior needs the labels of at least {2 * FOLDS} people, not of {len(known)}.")
     return known

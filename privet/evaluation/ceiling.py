@@ -25,11 +25,11 @@ from privet.estimation.shared_weights import SharedWeights
 from privet.estimation.sparse_regression import SparseRegression
 from privet.evaluation.raw_columns import leading_columns, scaled_rows, with_neighbours
 from privet.evaluation.results import Figures
-from privet.graph.topology import Elsewhere, mean_of
+from privet.graph.memory import topology_of
 from privet.systems.controls import Control, DataAlone
 from privet.systems.fitted import Fitted
 
-__labelled_ = ["CEILING", "ceiling"]
+__all__ = ["CEILING", "ceiling"]
 
 Rows = NDArray[np.float64]
 
@@ -86,13 +86,12 @@ def ceiling(graph: Graph, seed: int | None) -> Fitted:
 
 
 def _models(graph: Graph, classes: int, fit: NDArray[np.int64], labelled: NDArray[np.int64], seed: int) -> list[_Model]:
-    topology = graph.adjacency.tocsr() if isinstance(graph.adjacency, Elsewhere) else graph.adjacency
-    mean, seen = mean_of(topology), np.full(graph.num_nodes, -1)
+    topology, seen = topology_of(graph).loaded(), np.full(graph.num_nodes, -1)
     seen[labelled] = np.asarray(graph.labels)[labelled]
     prior = calibrated(structural_prior(topology, seen, classes, seed=seed), seen)
     rows = scaled_rows(graph.features)
-    linear = SparseRegression(rows, mean, _PENALTY).log_probabilities(seen, classes, [fit, labelled])
-    columns = with_neighbours(leading_columns(rows, _COLUMNS, seed), mean)
+    linear = SparseRegression(rows, topology.mean_matrix, _PENALTY).log_probabilities(seen, classes, [fit, labelled])
+    columns = with_neighbours(leading_columns(rows, _COLUMNS, seed), topology.mean())
     network = _network(np.concatenate([columns, prior], axis=1), seen, classes, [fit, labelled], seed)
     return [_Model("structure", prior, prior), _Model("linear", *linear), _Model("network", *network)]
 

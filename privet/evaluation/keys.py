@@ -14,7 +14,7 @@ import numpy as np
 import privet
 from privet.data import Graph, Split
 from privet.evaluation.cache import Store, canonical, usual_store
-from privet.graph.topology import Elsewhere
+from privet.graph.memory import topology_of
 
 __all__ = ["data_digest", "figure_key", "is_described", "program_digest", "split_digest", "store_for"]
 
@@ -54,11 +54,9 @@ def figure_key(figure: str, subject: Any, seed: int, *, data: str, split: Any, *
 def data_digest(graph: Graph) -> str:
     """Return a digest of everything that a measurement reads beside the split: a file may change under its name."""
     declared = None if graph.schema is None else graph.schema.to_json()
-    topology: Any = graph.adjacency
-    entries = [topology.digest()] if isinstance(topology, Elsewhere) else [getattr(topology, name) for name in _CSR]
     features = graph.features
     columns = [features] if isinstance(features, np.ndarray | None) else [getattr(features, name) for name in _CSR]
-    return _digest(*entries, graph.labels, declared, *columns)
+    return _digest(topology_of(graph).digest(), graph.labels, declared, *columns)
 
 
 def split_digest(split: Split | None) -> str:
@@ -76,7 +74,7 @@ def store_for(store: Store | None, system: Any, graph: Graph) -> Store:
     """
     if store is not None:
         return store
-    described = is_described(system) and not isinstance(graph.adjacency, Elsewhere)
+    described = is_described(system) and topology_of(graph).enumerable
     return usual_store() if described else Store(None)
 
 

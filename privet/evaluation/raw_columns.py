@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.graph.coordinates import standardised
-from privet.graph.topology import Multiplies
+from privet.graph.topology import Aggregation
 
 __all__ = ["leading_columns", "scaled_rows", "with_neighbours"]
 
@@ -59,7 +59,7 @@ def leading_columns(rows: sp.csr_array, width: int, seed: int) -> NDArray[np.flo
     return standardised((basis @ turned)[:, :width] * values[:width])
 
 
-def with_neighbours(columns: NDArray[np.float32], mean: Multiplies) -> NDArray[np.float32]:
+def with_neighbours(columns: NDArray[np.float32], mean: Aggregation) -> NDArray[np.float32]:
     """Return columns, their means over neighbours, and the means of those over neighbours, side by side.
 
     Args:

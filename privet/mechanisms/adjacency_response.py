@@ -295,5 +295,5 @@ class AdjacencyResponse(Mechanism):
         share = max_entries / num_bits
         feasible = math.log(1 / share - 1) if 0 < share < 0.5 else 0.0
         allowed = f"at least {feasible:.2f} for {self.num_nodes} nodes and at most {max_entries:,} flipped bits"
-        found = f"{self.epsilon:g}, which flips about {expected:,.0f},"
+        found = f"{self.epsilon:g}, which flips about {expected:,.0f}"
         raise InvalidParameter("epsilon", allowed, found)

@@ -228,7 +228,7 @@ class OfferedResponse(Mechanism):
         outside = (positions < 0) | (positions >= options)
         if outside.any():  # which position it is, is private
             expected = "positions from 0 to one less than the number of options"
-            raise InvalidData(what, expected, f"another number in row {int(np.argmax(outside))}")
+            raise InvalidData(what, expected, f"what is in row {int(np.argmax(outside))}")
         return positions, options
 
 

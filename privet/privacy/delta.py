@@ -25,7 +25,7 @@ def chosen_delta(given: Delta | None, num_nodes: int) -> float:
             the default.
         num_nodes: N, the number of nodes of the whole graph.
 
-    >>> chosen_delta(None, 2_000, "here"), round(chosen_delta("paper", 22_470, "here"), 7)
+    >>> chosen_delta(None, 2_000), round(chosen_delta("paper", 22_470), 7)
     (5e-05, 1.63e-05)
     """
     if given is None:

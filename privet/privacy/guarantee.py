@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import reduce
@@ -12,7 +12,7 @@ from numbers import Real
 from operator import add
 from typing import Any, Literal
 
-from privet.errors import IncompatibleGuarantees, InvalidParameter
+from privet.errors import IncompatibleGuarantees, InvalidParameter, one_line
 from privet.privacy.rounding import at_most, odds_factor
 
 __all__ = ["Guarantee", "Unit", "compose", "joint"]
@@ -79,7 +79,7 @@ class Guarantee:
             raise InvalidParameter("model", "'local', 'central' or 'hybrid'", self.model)
         for name in ("unit", "adjacency"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
-                raise InvalidParameter(name, "a non-empty description", getattr(self, name))
+                raise InvalidParameter(name, "a non-empty description", repr(getattr(self, name)))
         check_epsilon(self.epsilon, allow_zero=True)
         if self.published_epsilon is not None:
             check_epsilon(self.published_epsilon, name="published_epsilon", allow_zero=True)
@@ -160,8 +160,8 @@ class Guarantee:
         try:
             return cls(**values)
         except TypeError:
-            expected = "an object with model, unit, adjacency, epsilon, delta, published_epsilon, unprotected"
-            raise InvalidParameter("values", expected, values) from None
+            known = ", ".join(field.name for field in fields(cls))
+            raise InvalidParameter(f"A guarantee is an object with {known}, not {one_line(values)}.") from None
 
 
 def compose(guarantees: Iterable[Guarantee]) -> Guarantee:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from privet.data import Categories, Graph
 from privet.errors import InvalidData
 from privet.estimation.labels import report_loss
-from privet.graph import LazyFeatures, gcn_operator
-from privet.graph.topology import Elsewhere
+from privet.graph import LazyFeatures
+from privet.graph.memory import topology_of
 from privet.mechanisms import AffineFeatures, Bits, SeededBits
 from privet.models import MLP, TrainingSettings, seeded, train
 from privet.privacy import Guarantee
@@ -155,7 +155,7 @@ def label_propagation(collected: Collected, topology: Graph | None = None) -> Fi
     """
     labels = collected.seen_labels()
     classes = collected.schema.classes
-    smoothed = _smoothing(collected.topology if topology is None else topology)
+    smoothing = topology_of(collected.topology if topology is None else topology).gcn(self_loops=True)
     start = torch.zeros(len(labels), classes)
     known = np.flatnonzero(collected.train & (labels >= 0))
     start[known, labels[known]] = 1.0
@@ -165,7 +165,7 @@ def label_propagation(collected: Collected, topology: Graph | None = None) -> Fi
     for weight in (0.5, 0.8, 0.95, 1.0):
         scores = start
         for hop in range(1, 33):
-            scores = weight * smoothed(scores) + (1 - weight) * start
+            scores = weight * torch.from_numpy(smoothing @ scores.numpy()) + (1 - weight) * start
             if hop & (hop - 1):
                 continue  # powers of two are enough to choose from
             found = float((scores[torch.from_numpy(held_out)].argmax(1) == target).float().mean())
@@ -174,15 +174,6 @@ def label_propagation(collected: Collected, topology: Graph | None = None) -> Fi
     shares = best_scores / best_scores.sum(dim=1, keepdim=True).clamp_min(1e-12)
     guarantee = None if collected.label_response is None else collected.label_response.guarantee()
     return Fitted("label_propagation", guarantee, shares.numpy(), settings=best_choice, validation_score=best_score)
-
-
-def _smoothing(topology: Graph) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Return the GCN operator with loops, wherever the topology is."""
-    if isinstance(topology.adjacency, Elsewhere):
-        symmetric = topology.adjacency.symmetric(self_loops=True)
-        return lambda x: torch.from_numpy(symmetric @ x.numpy())
-    operator = gcn_operator(topology, self_loops=True)
-    return lambda x: operator @ x
 
 
 def features_only(

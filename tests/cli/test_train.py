@@ -13,7 +13,7 @@ import pytest
 from simulated_studies import asked
 
 from privet.cli import main
-from privet.collection.operator.export import write_answers
+from privet.collection.operator.export.answer_files import write_answers
 from privet.collection.study.manifest import Study
 from privet.data import Schema, social_graph, write_edges
 from privet.mechanisms import SeededBits

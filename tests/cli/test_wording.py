@@ -31,7 +31,7 @@ def told(error: InvalidParameter, typed: str = "measure lpgnn") -> str:
 
 SENTENCES = {
     f"account heterpoisson --sigma -1 {PROCESS}": "--sigma must be a finite number of at least 0, not -1.",
-    "account heterpoisson": "heterpoisson needs --rate.",
+    "account heterpoisson": "Give --rate.",
     f"account heterpoisson --sigma 1 --target-epsilon 1 {PROCESS}": (
         "heterpoisson needs only one of --noise-multiplier and --target-epsilon."
     ),

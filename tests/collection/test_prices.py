@@ -31,7 +31,7 @@ from privet.collection.device.consent import describe
 from privet.collection.device.ledger import Ledger
 from privet.collection.device.participant import Participant, PrivateAnswers
 from privet.collection.device.preparation import Prepared
-from privet.collection.operator.dpia import impact_assessment
+from privet.collection.operator.dpia.assessment import impact_assessment
 from privet.collection.operator.facts import Accuracy, Facts
 from privet.collection.operator.models import TrainedModel
 from privet.collection.study.chain import Chain

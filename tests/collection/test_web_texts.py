@@ -17,7 +17,7 @@ TRANSLATED = sorted(set(CATALOGUES) - {"en"})
 # The operator's page has no catalogue: it is read by one person, who writes the study's words too.
 SCRIPTS = {path: path.read_text() for path in WEB.rglob("*.js") if "operator" not in str(path.relative_to(WEB))}
 PAGE = (WEB / "participate.html").read_text()
-SERVER = "".join(path.read_text() for path in WEB.parent.glob("*.py"))
+SERVER = "".join(path.read_text() for path in WEB.parent.parent.rglob("*.py"))
 
 
 def placeholders(text: str) -> list[str]:

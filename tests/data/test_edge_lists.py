@@ -96,7 +96,7 @@ def test_rows_of_nodes_may_come_in_any_order(tmp_path):
         ({"nodes": "node,a\n0,1\n2,1\n"}, "row 1 has another id"),
         ({"nodes": "node,a\n0,1\n0,1\n"}, "repeats an id in row 0"),
         ({"nodes": "node,a\n0,1\n1,\n"}, "feature 'a' of 'nodes.csv' is empty in row 1"),
-        ({"nodes": "node,a\n0,1\n1,x\n"}, "feature a .* numbers"),
+        ({"nodes": "node,a\n0,1\n1,x\n"}, "feature 'a' .* numbers"),
         ({"nodes": "node,a\n0,1\n1,nan\n"}, "empty in row 1|finite"),
         ({"nodes": "node,a\n0,1\n1,inf\n"}, "finite.* row 1, column 0"),
         ({"nodes": "node,a,b\n0,1,1\n1,1,1\n"}, "schema's 1 columns"),

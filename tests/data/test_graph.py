@@ -56,7 +56,7 @@ def test_from_edges_refuses_exactly_the_lists_with_repetitions(edge_list, direct
         assert Graph.from_edges(edges, nodes, directed=directed, self_loops="keep").num_edges == len(seen)
     else:
         first, again = repetition
-        with pytest.raises(InvalidData, match=rf"The edge {again} must .* repetition of edge {first} "):
+        with pytest.raises(InvalidData, match=rf"The edge {again} must .* repetition of edge {first}\."):
             Graph.from_edges(edges, nodes, directed=directed, self_loops="keep")
 
 

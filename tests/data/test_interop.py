@@ -215,7 +215,7 @@ def test_without_a_network_one_sentence_says_so(monkeypatch, tmp_path):
         raise OSError("Name or service not known")
 
     monkeypatch.setattr(datasets, "Planetoid", fail)
-    with pytest.raises(InvalidData, match=r"could not load the dataset Cora .*Name or service not known.* network"):
+    with pytest.raises(InvalidData, match=r"could not load the dataset 'Cora' .*Name or service not known.* network"):
         load_pyg("Cora", tmp_path)
 
 

@@ -76,7 +76,7 @@ def test_a_refusal_does_not_depend_on_anybodys_degree() -> None:
     for degree in (0, 5, 6, 1999):
         row[0, 1 : degree + 1] = 1
         mechanism.perturb(row, SeededBits(0), users=[0], max_entries=10)
-        with pytest.raises(InvalidParameter, match=r"flips about 5, instead\.$"):
+        with pytest.raises(InvalidParameter, match=r"which flips about 5\.$"):
             mechanism.perturb(row, SeededBits(0), users=[0], max_entries=4)
 
 
@@ -93,12 +93,12 @@ def test_bad_lists_are_refused(values: np.ndarray) -> None:
 
 
 def test_bad_parameters_and_reports() -> None:
-    with pytest.raises(InvalidParameter, match="'num_nodes'"):
+    with pytest.raises(InvalidParameter, match=r"^num_nodes must be"):
         AdjacencyResponse(epsilon=1.0, num_nodes=1)
     with pytest.raises(InvalidParameter, match="epsilon"):
         AdjacencyResponse(epsilon=0.0, num_nodes=4)
     for users in (np.array([4]), [0.7], [[0]]):
-        with pytest.raises(InvalidParameter, match="'users'"):
+        with pytest.raises(InvalidParameter, match=r"^users must be"):
             AdjacencyResponse(epsilon=1.0, num_nodes=4).perturb(np.zeros((1, 4)), SeededBits(0), users=users)
     both = AdjacencyResponse(epsilon=0.1, num_nodes=9).perturb(np.zeros((9, 9)), SeededBits(0))
     with pytest.raises(InvalidReports, match=r"can send.*row 1"):

@@ -83,7 +83,7 @@ def test_a_split_budget_is_never_more_than_was_asked_for() -> None:
     for features in range(2, 40):
         mechanism = SampledResponse.declare(Schema.categorical([2] * features), epsilon=0.1, sample=features)
         assert 0.1 * (1 - 1e-12) < mechanism.epsilon <= 0.1
-    with pytest.raises(InvalidParameter, match="'sample'"):
+    with pytest.raises(InvalidParameter, match=r"^sample must be"):
         SampledResponse.declare(Schema.categorical([2]), epsilon=0.1, sample=0)
 
 

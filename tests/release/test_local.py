@@ -185,8 +185,8 @@ def test_budgets_that_differ_by_rounding_match_and_others_do_not() -> None:
         ([{"ask": "features", "mechanism": "sampled-response", "epsilon": 1}], "categorical"),
         ([{"ask": "features", "mechanism": "multi-bit", "epsilon": 1, "sample": [1]}], "sample"),
         ([{"ask": "neighbours", "mechanism": "adjacency-response", "epsilon": 1, "one_sided": "no"}], "True or False"),
-        ([{"ask": "neighbours", "mechanism": "degree-response", "epsilon": 1}], "mechanism.*'neighbours'"),
-        ([{"ask": "length", "mechanism": "adjacency-response", "epsilon": 1}], "mechanism.*'length'"),
+        ([{"ask": "neighbours", "mechanism": "degree-response", "epsilon": 1}], "'neighbours' needs a mechanism"),
+        ([{"ask": "length", "mechanism": "adjacency-response", "epsilon": 1}], "'length' needs a mechanism"),
         ([{"ask": "label", "mechanism": "randomized-response", "epsilon": 1}] * 2, "each asked once"),
     ],
 )  # fmt: skip

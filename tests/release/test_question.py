@@ -70,7 +70,7 @@ def test_both_ends_of_a_relationship_are_charged(mechanism: AdjacencyResponse) -
     ],
 )
 def test_a_mechanism_of_another_unit_is_refused(ask: Any, mechanism: Any) -> None:
-    with pytest.raises(InvalidParameter, match=f"question '{ask.name}' must be one that protects a {ask.unit}"):
+    with pytest.raises(InvalidParameter, match=f"question '{ask.name}' needs a mechanism that protects a {ask.unit}"):
         Question(ask, mechanism)
 
 

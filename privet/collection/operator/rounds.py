@@ -1,7 +1,7 @@
 """Rounds, from the operator's side: what is asked next follows from what is public by now, by a rule that is bound.
 
 Everything here is computed from the database's public data: the operator's inputs, what a panel shows, and randomised
-answers. Whoever has them (:func:`privet.collection.operator.public_record.write_record`) computes the same rounds.
+answers. Whoever has them (:mod:`privet.collection.operator.export.public_record`) computes the same rounds.
 """
 
 from __future__ import annotations

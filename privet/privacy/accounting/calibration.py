@@ -26,7 +26,7 @@ def least_noise(epsilon_at: Epsilon, target: float, lower_bound: Epsilon | None 
         lower_bound: A quick function that is never above ``epsilon_at`` and usually equal to it. Noise is searched
             with it to 0.1 %, then raised until ``epsilon_at`` is satisfied too (default: ``epsilon_at`` itself).
 
-    >>> round(least_noise(lambda noise: 10 / noise, 2.0, "this"), 2)
+    >>> round(least_noise(lambda noise: 10 / noise, 2.0), 2)
     5.0
     """
     quick = lower_bound or epsilon_at

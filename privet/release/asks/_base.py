@@ -223,5 +223,12 @@ class Ask(ABC):
         """Refuse a mechanism that does not protect this ask's unit."""
         protected = mechanism.guarantee().unit
         if protected != self.unit:
-            expected = f"one that protects a {self.unit}"
-            raise InvalidParameter("mechanism", expected, mechanism.name)
+            raise InvalidParameter(
+                f"The question '{self.name}' needs a mechanism that protects a {self.unit}; {mechanism.name} does not."
+            )
+
+    def needs_mechanism_of(self, values: str, mechanism: Mechanism) -> InvalidParameter:
+        """Return the error about a mechanism that does not randomise what this ask reports, such as "lists"."""
+        return InvalidParameter(
+            f"The question '{self.name}' needs a mechanism that randomises {values}, not {mechanism.name}."
+        )

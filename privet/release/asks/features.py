@@ -36,7 +36,9 @@ class Features(Ask):
         """Refuse a mechanism that does not randomise a whole vector."""
         super().check_mechanism(mechanism)
         if isinstance(mechanism, OfferedResponse):
-            raise InvalidParameter("mechanism", "one of vectors", mechanism.name)
+            raise InvalidParameter(
+                f"The question '{self.name}' needs a mechanism that randomises vectors, not {mechanism.name}."
+            )
 
     def check(self, private: PrivateData, population: Population) -> None:
         """Demand one number a feature, and a known category where categories are declared."""

@@ -148,7 +148,9 @@ class Friends(Ask):
         super().check_mechanism(mechanism)
         classes = getattr(mechanism, "classes", None)
         if classes is None or not hasattr(mechanism, "cap"):
-            raise InvalidParameter("mechanism", "one of counts", mechanism.name)
+            raise InvalidParameter(
+                f"The question '{self.name}' needs a mechanism that randomises counts, not {mechanism.name}."
+            )
         if isinstance(self.table, np.ndarray) and self.table.size and self.table.max() >= classes:
             expected = f"-1 or a class below {classes} for each person"
             raise InvalidParameter("table", expected, int(self.table.max()))

@@ -48,4 +48,6 @@ class Length(Neighbours):
         """Refuse a mechanism that does not report one number."""
         Ask.check_mechanism(self, mechanism)
         if mechanism.shape != SymbolShape(1, 1, mechanism.shape.columns[0].dtype):
-            raise InvalidParameter("mechanism", "one of single numbers", mechanism.name)
+            raise InvalidParameter(
+                f"The question '{self.name}' needs a mechanism that randomises single numbers, not {mechanism.name}."
+            )

@@ -56,4 +56,6 @@ class Neighbours(Ask):
         """Refuse a mechanism that does not report lists."""
         super().check_mechanism(mechanism)
         if not isinstance(mechanism.shape, ListShape):
-            raise InvalidParameter("mechanism", "one of lists", mechanism.name)
+            raise InvalidParameter(
+                f"The question '{self.name}' needs a mechanism that randomises lists, not {mechanism.name}."
+            )

@@ -9,7 +9,7 @@ from simulated_studies import make_study
 
 from privet.collection.operator import rounds
 from privet.collection.operator.declaration import declare
-from privet.collection.operator.public_record import copy_record, open_record
+from privet.collection.operator.export.public_record import copy_record, open_record
 from privet.collection.operator.rounds import NoMoreRounds, gather, next_round, recompute, system_of, train_rounds
 from privet.collection.server.store.store import Store
 from privet.collection.study.open_answers import OpenForm

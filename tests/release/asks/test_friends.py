@@ -213,5 +213,5 @@ def test_classes_outside_the_schema_are_refused() -> None:
 
 
 def test_a_mechanism_of_one_number_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="must be one of counts"):
+    with pytest.raises(InvalidParameter, match="randomises counts"):
         Question(Friends(), DegreeResponse.declare(PEOPLE, epsilon=1.0))

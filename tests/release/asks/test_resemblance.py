@@ -187,7 +187,7 @@ def test_offers_over_other_people_are_refused_on_the_device() -> None:
 def test_only_a_choice_among_options_randomises_it() -> None:
     with pytest.raises(InvalidParameter, match="'offered-response'"):
         Question(Resemblance(), MultiBit.declare(PEOPLE, epsilon=1.0))
-    with pytest.raises(InvalidParameter, match="one of vectors"):
+    with pytest.raises(InvalidParameter, match="randomises vectors"):
         Question(Features(), MECHANISM)
 
 

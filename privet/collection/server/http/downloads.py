@@ -9,9 +9,9 @@ from typing import BinaryIO, TypeAlias
 
 from starlette.concurrency import run_in_threadpool
 
-from privet.collection.operator.export import write_answers
-from privet.collection.operator.public_record import copy_record
-from privet.collection.operator.spreadsheets import write_csv, write_panel
+from privet.collection.operator.export.answer_files import write_answers
+from privet.collection.operator.export.public_record import copy_record
+from privet.collection.operator.export.spreadsheets import write_csv, write_panel
 from privet.collection.server.http.intake import Refused
 from privet.collection.server.store.store import Store
 

@@ -14,8 +14,8 @@ from patience import wait_until
 from rehearsed_rounds import ASKED, PANEL, add_second_round, first_round, people
 from simulated_studies import STORES, Service, make_study, store_place
 
-from privet.collection.operator.export import read_answers
-from privet.collection.operator.public_record import open_record
+from privet.collection.operator.export.answer_files import read_answers
+from privet.collection.operator.export.public_record import open_record
 from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.store.store import Store
 from privet.collection.study.open_answers import OpenForm

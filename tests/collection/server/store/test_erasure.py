@@ -9,8 +9,7 @@ import pytest
 import sqlalchemy as sa
 from simulated_studies import STORES, make_study, simulated, store_place, two_rounds
 
-from privet.collection.operator.export import read_answers, read_erasures, write_answers
-from privet.collection.server.store import erasure
+from privet.collection.operator.export.answer_files import read_answers, read_erasures, write_answers
 from privet.collection.server.store import store as stores
 from privet.collection.server.store.erasure import Erasure, Erasures
 from privet.collection.server.store.insertion import Insertion

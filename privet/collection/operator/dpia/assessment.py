@@ -1,6 +1,6 @@
 """A data-protection impact assessment of a study, filled from its manifests; what they cannot tell is left open.
 
-The text is ``dpia.md`` beside this module. Whatever is marked OPEN there is for the controller to answer.
+The text is ``template.md`` beside this module. Whatever is marked OPEN there is for the controller to answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,14 @@ from importlib.resources import files
 from string import Template
 
 from privet.build import build_digest
-from privet.collection.operator.risks import budget_table, friends_table, largest_epsilon, posterior, risk_table, table
+from privet.collection.operator.dpia.risks import (
+    budget_table,
+    friends_table,
+    largest_epsilon,
+    posterior,
+    risk_table,
+    table,
+)
 from privet.collection.study.chain import Chain
 from privet.collection.study.manifest import DEFAULT_LIMIT, Study
 from privet.collection.study.retention import deletion_time
@@ -33,7 +40,7 @@ def impact_assessment(chain: Chain) -> str:
     study, release = chain.newest, chain.announced or chain.release
     promise, price = _promise(chain, release), release.price
     panel = any(each.panel is not None for each in chain.rounds)
-    text = Template((files("privet.collection.operator") / "dpia.md").read_text("utf-8"))
+    text = Template((files("privet.collection.operator.dpia") / "template.md").read_text("utf-8"))
     template_open = text.template.count("**OPEN")
     retention = _retention(chain.rounds)
     first = chain.rounds[0]

@@ -21,11 +21,11 @@ from patience import wait_until
 from simulated_studies import STORES, make_study, store_place
 from stored_graphs import random_pattern, stored
 
-from privet.collection.operator import partitioned_export
-from privet.collection.operator.export import write_answers
+from privet.collection.operator.export import partitions
+from privet.collection.operator.export.answer_files import write_answers
+from privet.collection.operator.export.partitions import PartitionedAnswers, export_partitions, export_to_store
+from privet.collection.operator.export.spreadsheets import write_csv
 from privet.collection.operator.folder import StudyFolder, open_reports
-from privet.collection.operator.partitioned_export import PartitionedAnswers, export_partitions, export_to_store
-from privet.collection.operator.spreadsheets import write_csv
 from privet.collection.server.store.database import engine_for
 from privet.data.store import open_table
 from privet.errors import InvalidData, InvalidParameter
@@ -78,7 +78,7 @@ def test_the_parts_are_the_reports(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.journey
 def test_the_partitioned_table_of_the_documentation(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "how-to" / "scale.md").read_text()
+    page = (Path(__file__).parents[4] / "docs" / "how-to" / "scale.md").read_text()
     url = sa.make_url(str(store_place("postgresql", tmp_path)))
     schema = f"test_{secrets.token_hex(8)}"
     engine = engine_for(url.render_as_string(hide_password=False))
@@ -103,7 +103,7 @@ def test_the_partitioned_table_of_the_documentation(tmp_path: Path) -> None:
 def test_memory_does_not_grow_with_the_reports(
     large: StudyFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partitioned_export, "_BLOCK", 1_000)
+    monkeypatch.setattr(partitions, "_BLOCK", 1_000)
     peaks = []
     for work in (lambda: open_reports(large.path), lambda: export_partitions(large, tmp_path / "out", 20)):
         tracemalloc.start()
@@ -139,14 +139,14 @@ def test_people_erased_meanwhile_are_in_no_part(tmp_path: Path, monkeypatch: pyt
     folder = a_folder(tmp_path / "study", 300, 200)
     store = folder.store()
     victim = int(store.answers().users[0])
-    export = partitioned_export._export
+    export = partitions._export
 
     def erasing(task: object) -> None:
         export(task)
         if task.number == 4:  # the victim's part is finished by now
             store.forget(victim, "participant")
 
-    monkeypatch.setattr(partitioned_export, "_export", erasing)
+    monkeypatch.setattr(partitions, "_export", erasing)
     found = export_partitions(folder, tmp_path / "out", 5)
     assert victim not in found.answers()[1].users
     assert (found.num_reports, found.manifest.erasures) == (199, 1)
@@ -158,14 +158,14 @@ def test_reports_whose_retention_ends_meanwhile_are_in_no_export(
 ) -> None:
     """The first parts were read before the deletion, and the others would be empty."""
     folder = a_folder(tmp_path / "study", 300, 200)
-    store, export = folder.store(), partitioned_export._export
+    store, export = folder.store(), partitions._export
 
     def expiring(task: object) -> None:
         export(task)
         if task.number == 2:
             store.expire(early=True)
 
-    monkeypatch.setattr(partitioned_export, "_export", expiring)
+    monkeypatch.setattr(partitions, "_export", expiring)
     with pytest.raises(InvalidData, match="retention of reports ended"):
         export_partitions(folder, tmp_path / "out", 5)
     assert [path.name for path in tmp_path.iterdir()] == ["study"]
@@ -185,7 +185,7 @@ def test_a_part_without_other_people_is_made_again(tmp_path: Path, monkeypatch: 
 
     forget(first)
     with monkeypatch.context() as stopped:
-        stopped.setattr(partitioned_export, "flush_file", Mock(side_effect=KeyboardInterrupt))
+        stopped.setattr(partitions, "flush_file", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             export_partitions(folder, tmp_path / "out", 1)
     assert (tmp_path / "out.partial").stat().st_mode & 0o077 == 0
@@ -202,7 +202,7 @@ def test_people_erased_while_the_table_is_written_are_not_in_it(
     folder = a_folder(tmp_path / "study", 60, 40)
     graph = stored(tmp_path, random_pattern(3, 60), 4)
     victim = int(open_reports(folder.path)[1].users[4])
-    write, written = partitioned_export.write_table, []
+    write, written = partitions.write_table, []
 
     def slow(*given: object, **named: object) -> object:
         if not written:
@@ -212,7 +212,7 @@ def test_people_erased_while_the_table_is_written_are_not_in_it(
         written.append(named["about"])
         return write(*given, **named)
 
-    monkeypatch.setattr(partitioned_export, "write_table", slow)
+    monkeypatch.setattr(partitions, "write_table", slow)
     assert export_to_store(folder, graph) == 39
     table = open_table(graph, "answers")
     assert victim not in np.concatenate([table.read(part)["node"].to_numpy() for part in range(4)])

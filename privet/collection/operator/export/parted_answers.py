@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privet.collection.operator.partitioned_export import PartitionedAnswers
+from privet.collection.operator.export.partitions import PartitionedAnswers
 from privet.collection.study.manifest import Study
 from privet.data.store.running import Progress, run_tasks
 from privet.errors import InvalidData

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from privet.collection.operator.export import answer_tables, read_answers, read_study, write_tables
+from privet.collection.operator.export.answer_files import answer_tables, read_answers, read_study, write_tables
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.server.store.erasure import Erasure
 from privet.collection.server.store.store import Store

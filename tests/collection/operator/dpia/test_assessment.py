@@ -5,8 +5,8 @@ import re
 import pytest
 from simulated_studies import make_study, two_rounds
 
-from privet.collection.operator.dpia import impact_assessment
-from privet.collection.operator.risks import largest_epsilon, posterior
+from privet.collection.operator.dpia.assessment import impact_assessment
+from privet.collection.operator.dpia.risks import largest_epsilon, posterior
 from privet.collection.study.chain import Chain
 from privet.data import Schema
 

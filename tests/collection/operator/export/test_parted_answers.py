@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from simulated_studies import make_study
 
+from privet.collection.operator.export.parted_answers import ExportedFeatures, parted_answers
+from privet.collection.operator.export.partitions import PartitionedAnswers, export_partitions
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.operator.parted_answers import ExportedFeatures, parted_answers
-from privet.collection.operator.partitioned_export import PartitionedAnswers, export_partitions
 from privet.errors import InvalidData
 from privet.graph.distributed.reports import PartedReports
 from privet.mechanisms import SeededBits

@@ -2,8 +2,8 @@
 
 from simulated_studies import two_rounds
 
+from privet.collection.operator.export.public_record import open_record, write_record
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.operator.public_record import open_record, write_record
 from privet.collection.server.store.store import Store
 
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from simulated_studies import asked, make_study, simulated
 
-from privet.collection.operator import export
-from privet.collection.operator.export import read_answers, read_erasures, write_answers
+from privet.collection.operator.export import answer_files as export
+from privet.collection.operator.export.answer_files import read_answers, read_erasures, write_answers
 from privet.collection.study.manifest import Study
 from privet.data import Schema, social_graph
 from privet.errors import InvalidData, PrivetError
@@ -214,7 +214,7 @@ def test_answers_of_another_study_are_not_written(tmp_path: Path) -> None:
 
 def test_exporting_needs_no_torch() -> None:
     code = (
-        "import sys; import privet.collection.operator.export, privet.collection.operator.public_data; "
+        "import sys; import privet.collection.operator.export.answer_files, privet.collection.operator.public_data; "
         "print('torch' in sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

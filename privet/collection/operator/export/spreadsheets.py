@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from privet.collection.operator.export import answer_tables
+from privet.collection.operator.export.answer_files import answer_tables
 from privet.collection.study.manifest import Study
 from privet.collection.study.open_answers import OpenData
 from privet.data.files import atomic_file

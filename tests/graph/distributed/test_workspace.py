@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from privet.errors import InvalidParameter
-from privet.graph.distributed import memory
-from privet.graph.distributed.memory import Workspace, columns_at_once
+from privet.graph.distributed import workspace
+from privet.graph.distributed.workspace import Workspace, columns_at_once
 
 
 def test_buffers_are_used_again_and_grow():
@@ -34,7 +34,7 @@ def test_every_thread_has_its_own():
 
 def test_columns_fill_half_of_the_limit(monkeypatch):
     assert columns_at_once(10**9, 500, 4) == 500  # no worker, no limit
-    monkeypatch.setattr(memory, "_memory_limit", lambda: 8_000)
+    monkeypatch.setattr(workspace, "_memory_limit", lambda: 8_000)
     assert [columns_at_once(rows, 500, 4) for rows in (0, 1, 10, 1000)] == [500, 500, 100, 1]
     with pytest.raises(InvalidParameter, match="1001 nodes, more than a worker with 8000 bytes can hold"):
         columns_at_once(1001, 500, 4)

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from simulated_studies import make_study, simulated
 
-from privet.collection.operator.export import write_answers
-from privet.collection.operator.spreadsheets import write_csv, write_panel
+from privet.collection.operator.export.answer_files import write_answers
+from privet.collection.operator.export.spreadsheets import write_csv, write_panel
 from privet.collection.study.open_answers import OpenData
 from privet.data import Schema
 
