@@ -1,7 +1,7 @@
 """DPAR (Zhang et al. 2024): neighbours by noisy personalised PageRank, then DP-SGD on their features, priced soundly.
 
-The paper's promise does not hold as it stands (docs/explanation/corrections.md); this is its Gaussian variant with the noise that
-node-level privacy takes.
+The paper's promise does not hold as it stands (docs/explanation/corrections.md); this is its Gaussian
+variant with the noise that node-level privacy takes.
 """
 
 from __future__ import annotations
