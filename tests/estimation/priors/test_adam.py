@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from privet.estimation.adam import Adam
+from privet.estimation.priors.adam import Adam
 
 
 def moved(make: type, groups: bool) -> list[torch.Tensor]:

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.errors import InvalidReports
-from privet.estimation.pairs import ReportedPairs, Symmetrise, log_odds, noisy_graph
+from privet.estimation.lists.pairs import ReportedPairs, Symmetrise, log_odds, noisy_graph
 
 __all__ = [
     "ReportedPairs",

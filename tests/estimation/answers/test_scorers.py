@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from privet.data import Schema
 from privet.data.population import Population
 from privet.errors import InvalidData
-from privet.estimation import scorers
-from privet.estimation.scorers import LinearScorer, mean_scorer, panel_scorer, pilot_scorer, unit_rows
+from privet.estimation.answers import scorers
+from privet.estimation.answers.scorers import LinearScorer, mean_scorer, panel_scorer, pilot_scorer, unit_rows
 from privet.mechanisms import MultiBit, SeededBits
 from privet.release.asks.resemblance import linear_scores
 

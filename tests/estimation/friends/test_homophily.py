@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import poisson
 
 from privet.estimation import Homophily
-from privet.estimation.homophily import _GRID
+from privet.estimation.friends.homophily import _GRID
 from privet.mechanisms import Counts, SeededBits
 
 RATES = np.array([[3.0, 0.5], [1.0, 2.0]])

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from privet.data import social_graph
-from privet.estimation.neighbour_evidence import SOURCES, class_mixing, neighbour_evidence
+from privet.estimation.answers.neighbour_evidence import SOURCES, class_mixing, neighbour_evidence
 
 GRAPH = social_graph(60, classes=3, average_degree=6, homophily=0.8, seed=0)
 LABELS = np.where(np.arange(60) % 2, GRAPH.labels, -1).astype(np.int64)

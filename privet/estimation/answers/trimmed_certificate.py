@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from privet.estimation.certificate import Possible, lost, margins_of
-from privet.estimation.neighbour_evidence import answer_factors
+from privet.estimation.answers.liars_needed import Possible, lost, margins_of
+from privet.estimation.answers.neighbour_evidence import answer_factors
 from privet.estimation.resistant import TRIMMED
 
 __all__ = ["MOST_LIARS", "TrimmedRange", "trimmed_liars"]
@@ -81,7 +81,7 @@ def trimmed_liars(
         logits: Everybody's logits, people x classes.
         adjacency: The public adjacency matrix.
         labels: The visible label of each person, -1 where there is none.
-        weights: The weights of the four sources of :func:`~privet.estimation.neighbour_evidence.neighbour_evidence`.
+        weights: The weights of the four sources of :func:`.neighbour_evidence.neighbour_evidence`.
         own: What each person's answer tells of the own class, people x classes, centred.
         told: What it tells of a neighbour's class.
         possible: Everything that people could have answered.

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from privet.estimation.structure import ReportedPairs
+from privet.estimation.lists.closure import ReportedPairs
 
 __all__ = ["Beliefs", "class_affinity", "propagate_beliefs"]
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from privet.estimation.certificate import (
+from privet.estimation.answers.liars_needed import (
     MARGIN,
     Possible,
     fewest_liars,
@@ -20,7 +20,7 @@ from privet.estimation.certificate import (
     neighbour_links,
     own_links,
 )
-from privet.estimation.neighbour_evidence import class_mixing, neighbour_evidence, told_of_neighbours
+from privet.estimation.answers.neighbour_evidence import class_mixing, neighbour_evidence, told_of_neighbours
 
 PEOPLE, CLASSES, ANSWERS = 5, 3, 3
 

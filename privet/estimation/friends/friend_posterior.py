@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
 from privet.errors import InvalidData
-from privet.estimation.count_certificate import Counted
-from privet.estimation.homophily import Homophily
+from privet.estimation.friends.count_certificate import Counted
+from privet.estimation.friends.homophily import Homophily
 from privet.estimation.resistant import MANY_FRIENDS
 from privet.estimation.shared_weights import SharedWeights
 from privet.mechanisms import Counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from privet.estimation.fold_networks import FoldInputs, FoldNetworks
+from privet.estimation.priors.fold_networks import FoldInputs, FoldNetworks
 
 PEOPLE, FOLDS = 600, 3
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from privet.errors import InvalidData
-from privet.estimation.fold_networks import FoldInputs, FoldNetworks
+from privet.estimation.priors.fold_networks import FoldInputs, FoldNetworks
+from privet.estimation.priors.shelf import lent_shelf
 from privet.estimation.shared_weights import SharedWeights
-from privet.estimation.shelf import lent_shelf
 from privet.graph.coordinates import random_coordinates, spectral_coordinates, standardised
 from privet.graph.memory import topology_of
 from privet.graph.operators import GraphLike

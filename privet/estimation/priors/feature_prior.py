@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 
 from privet.errors import InvalidData
-from privet.estimation.adam import Adam
+from privet.estimation.priors.adam import Adam
 from privet.estimation.shared_weights import SharedWeights
 
 __all__ = ["class_priors_from_features"]

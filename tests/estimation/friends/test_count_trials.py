@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from privet.estimation.count_trials import _moves, _splits
+from privet.estimation.friends.count_trials import _moves, _splits
 
 
 def all_changes(classes: int, false: int) -> set[tuple[tuple[int, int], ...]]:

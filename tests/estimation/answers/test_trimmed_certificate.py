@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privet.estimation.certificate import Possible
-from privet.estimation.neighbour_evidence import class_mixing, neighbour_evidence, told_of_neighbours
+from privet.estimation.answers.liars_needed import Possible
+from privet.estimation.answers.neighbour_evidence import class_mixing, neighbour_evidence, told_of_neighbours
+from privet.estimation.answers.trimmed_certificate import TrimmedRange, trimmed_liars
 from privet.estimation.resistant import trimmed_means
-from privet.estimation.trimmed_certificate import TrimmedRange, trimmed_liars
 
 
 @settings(max_examples=40)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from privet.data import social_graph, split_nodes
-from privet.estimation.beliefs import class_affinity, propagate_beliefs
-from privet.estimation.structure import ReportedPairs
+from privet.estimation.lists.beliefs import class_affinity, propagate_beliefs
+from privet.estimation.lists.closure import ReportedPairs
 from privet.mechanisms import AdjacencyResponse, SeededBits
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from privet.data import social_graph
 from privet.errors import InvalidReports
-from privet.estimation import structure
-from privet.estimation.structure import (
+from privet.estimation.lists import closure as structure
+from privet.estimation.lists.closure import (
     ReportedPairs,
     closure_log_odds,
     common_neighbours,

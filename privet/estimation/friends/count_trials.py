@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
-from privet.estimation.certificate import lost, margins_of
-from privet.estimation.count_certificate import LEAST_CHANCE, Counted
+from privet.estimation.answers.liars_needed import lost, margins_of
+from privet.estimation.friends.count_certificate import LEAST_CHANCE, Counted
 
 __all__ = ["trials", "turned"]
 

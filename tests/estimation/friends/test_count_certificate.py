@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from privet.estimation.count_certificate import Counted
-from privet.estimation.count_trials import turned
-from privet.estimation.homophily import Homophily
+from privet.estimation.friends.count_certificate import Counted
+from privet.estimation.friends.count_trials import turned
+from privet.estimation.friends.homophily import Homophily
 from privet.mechanisms import Counts
 
 CLASSES, CAP, PEOPLE = 3, 5, 30

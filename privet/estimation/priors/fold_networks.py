@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from privet.estimation.adam import Adam
+from privet.estimation.priors.adam import Adam
 
 __all__ = ["FoldInputs", "FoldNetworks"]
 

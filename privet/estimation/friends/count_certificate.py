@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.estimation.homophily import Homophily, count_tables
+from privet.estimation.friends.homophily import Homophily, count_tables
 
 __all__ = ["LEAST_CHANCE", "MOST_FALSE", "Counted"]
 

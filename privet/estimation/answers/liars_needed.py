@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from privet.estimation.neighbour_evidence import answer_factors, told_of_neighbours
+from privet.estimation.answers.neighbour_evidence import answer_factors, told_of_neighbours
 
 __all__ = [
     "MARGIN",
@@ -127,7 +127,7 @@ class Links:
 def neighbour_links(
     adjacency: sp.csr_array, labels: Ids, weights: NDArray[np.floating[Any]], *, bounded: bool = False
 ) -> Links:
-    """Return the links of :func:`privet.estimation.neighbour_evidence.neighbour_evidence`, weighed.
+    """Return the links of :func:`privet.estimation.answers.neighbour_evidence.neighbour_evidence`, weighed.
 
     Args:
         adjacency: The public adjacency matrix.

@@ -10,8 +10,8 @@ from scipy.special import log_softmax
 
 from privet.data import Graph, social_graph
 from privet.errors import InvalidData
-from privet.estimation import prior
-from privet.estimation.prior import FOLDS, calibrated, neighbour_prior, structural_prior
+from privet.estimation.priors import structural_prior as prior
+from privet.estimation.priors.structural_prior import FOLDS, calibrated, neighbour_prior, structural_prior
 from privet.estimation.shared_weights import SharedWeights
 
 CLASSES = 3

@@ -40,7 +40,7 @@ def neighbour_evidence(
         graph: The public graph, or its topology or adjacency matrix. Trimming and bounding need it in memory.
         own: Each person's centred log-likelihoods; 0 for people who did not answer.
         labels: The visible label of each person, -1 where there is none.
-        trimmed: True to leave out the neighbours who say least and most for a class (:mod:`.resistant`).
+        trimmed: True to leave out the neighbours who say least and most for a class.
         bounded: True to bound how much one person's answer counts over all neighbours.
     """
     topology = topology_of(graph)

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from privet.estimation import resemblance
-from privet.estimation.resemblance import AnswerModel, KnownAccuracy, SeenScores, best_offers, evidence
+from privet.estimation.answers import answer_models as resemblance
+from privet.estimation.answers.answer_models import AnswerModel, KnownAccuracy, SeenScores, best_offers, evidence
 from privet.mechanisms import OfferedResponse, SeededBits
 
 CLASSES = 5

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from privet.data import social_graph
 from privet.errors import InvalidReports
-from privet.estimation.beliefs import class_affinity
-from privet.estimation.pairs import ReportedPairs, noisy_graph
-from privet.estimation.structure import closure_log_odds, common_neighbours, estimated_degrees
+from privet.estimation.lists.beliefs import class_affinity
+from privet.estimation.lists.closure import closure_log_odds, common_neighbours, estimated_degrees
+from privet.estimation.lists.pairs import ReportedPairs, noisy_graph
 from privet.mechanisms import AdjacencyResponse, NeighbourReports, SeededBits
 
 

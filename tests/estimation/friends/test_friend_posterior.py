@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from privet.data import Graph, social_graph
 from privet.errors import InvalidData
 from privet.estimation import FriendPosterior, friend_posterior, second_round
-from privet.estimation.friends import _exposure, _Facts
+from privet.estimation.friends.friend_posterior import _exposure, _Facts
 from privet.mechanisms import Counts, RandomizedResponse, SeededBits
 from privet.release import PrivateData
 from privet.release.asks.friends import Friends, check_rounds, ranks_of
