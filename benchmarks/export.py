@@ -24,10 +24,10 @@ import numpy as np
 import sqlalchemy as sa
 
 from benchmarks._big_graphs import COMMUNITY, write_edges
-from privet.collection.operator.folder import StudyFolder, open_reports
-from privet.collection.operator.keys import Keys
 from privet.collection.operator.export.parted_answers import parted_answers
 from privet.collection.operator.export.partitions import PartitionedAnswers, export_partitions
+from privet.collection.operator.folder import StudyFolder, open_reports
+from privet.collection.operator.keys import Keys
 from privet.collection.operator.training import collected_from
 from privet.collection.server.store.database import engine_for
 from privet.collection.server.store.tables import STUDIES
