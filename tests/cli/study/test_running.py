@@ -23,7 +23,7 @@ from privet.data import social_graph
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 def listens(port):
