@@ -143,7 +143,7 @@ def test_a_study_directory_is_read_and_told_of_the_model(
         (["--set", "epsilon_features=100"], "the release's, 4.0"),
         (["--set", "hop=2"], "a setting of lpgnn"),
         (["--study-id", "0" * 64], "not of the one that was asked for"),
-        (["--study", "missing.parquet"], "an existing file"),
+        (["--study", "missing.parquet"], "There is no file"),
         (["--study", "labels.csv"], "labels.csv"),
         (["--labels", "edges.parquet"], "no column 'node'"),
         (["--out", "."], "a new or an empty directory"),
