@@ -283,8 +283,9 @@ def load_dataset(dataset: str, root: Path | None, system: str, group: int | None
     from privet.systems.presets import prepared
 
     graph = load(dataset, root)
-    if graph.features is None or graph.labels is None:
-        raise InvalidData(f"dataset {Path(dataset).name}", "with features and labels", "one without")
+    lacking = " and ".join(each for each in ("features", "labels") if getattr(graph, each) is None)
+    if lacking:
+        raise InvalidData(f"The dataset {Path(dataset).name} lacks {lacking}. Give one with features and labels.")
     if graph.schema is None:
         raise InvalidData(_undeclared(dataset, root, graph))
     return prepared(graph, system, dataset) if group is None else group_columns(graph, group)

@@ -147,7 +147,7 @@ class LocalRelease:
         for question in self.questions:
             ids = np.sort(users.get(question.name, np.zeros(0, dtype=np.int64)))
             if (ids[1:] == ids[:-1]).any():
-                raise InvalidData(f"question '{question.name}'", "asked of each person once", "somebody asked twice")
+                raise InvalidData(f"The question '{question.name}' was answered twice by one person.")
             for other in filter(self.asks, question.ask.other_pairs_than):
                 question.ask.check_beside(self.question(other).ask)
             for other in filter(self.asks, question.ask.instead_of):

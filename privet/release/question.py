@@ -104,5 +104,6 @@ class Question:
         try:
             return cls(ask(**own), mechanism.declare(population, **rest))
         except TypeError:
-            named = ", ".join(map(str, rest)) or "nothing"
-            raise InvalidParameter("mechanism", f"{mechanism.name} with its parameters", named) from None
+            raise InvalidParameter(
+                f"{mechanism.name} cannot be made from the parameters {', '.join(map(str, rest)) or '(none)'}."
+            ) from None

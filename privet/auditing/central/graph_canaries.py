@@ -55,10 +55,14 @@ class CanaryGraph:
         together = np.diff(sp.csr_array(self.listening.T).indptr)
         if together.max(initial=0) > 1:
             listener = int(np.argmax(together))
-            raise InvalidData("canaries", "never together in one sub-graph", f"two that node {listener} listens to")
+            raise InvalidData(
+                f"Two canaries would be in one sub-graph: node {listener} listens to both. Give each its own listeners."
+            )
         if together[self.canaries].any():
             listener = int(self.canaries[np.argmax(together[self.canaries])])
-            raise InvalidData("canaries", "no neighbours of one another", f"{listener} with another as neighbour")
+            raise InvalidData(
+                f"Canary {listener} listens to another canary. Let canaries be neighbours of public nodes only."
+            )
 
     @cached_property
     def listening(self) -> sp.csr_array:

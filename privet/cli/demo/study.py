@@ -26,7 +26,7 @@ def show_study(console: Console, people: int, seed: int, progress: Callable[[str
         seed: The seed of the people; devices draw from the operating system.
         progress: Called with a few words as it goes on.
     """
-    if find_spec("fastapi") is None or find_spec("sqlalchemy") is None:
+    if find_spec("starlette") is None or find_spec("sqlalchemy") is None:
         console.print(
             "Left out: the collector needs the extra 'collection' (pip install '.[collection]').", markup=False
         )

@@ -61,7 +61,7 @@ class OwnRow:
     def __getitem__(self, users: NDArray[np.int64]) -> NDArray[Any]:
         """Return the rows of some people, who must all be this person."""
         if (np.asarray(users) != self.person).any():
-            raise InvalidData("row of a public table", f"asked for by person {self.person}", "another person")
+            raise InvalidData(f"This device has only the row of person {self.person} of a public table.")
         return np.repeat(self.row[None], len(users), axis=0)
 
     def __len__(self) -> int:
@@ -228,9 +228,3 @@ class Ask(ABC):
             raise InvalidParameter(
                 f"The question '{self.name}' needs a mechanism that protects a {self.unit}; {mechanism.name} does not."
             )
-
-    def needs_mechanism_of(self, values: str, mechanism: Mechanism) -> InvalidParameter:
-        """Return the error about a mechanism that does not randomise what this ask reports, such as "lists"."""
-        return InvalidParameter(
-            f"The question '{self.name}' needs a mechanism that randomises {values}, not {mechanism.name}."
-        )

@@ -1,7 +1,7 @@
 """DPAR (Zhang et al. 2024): neighbours by noisy personalised PageRank, then DP-SGD on their features, priced soundly.
 
-The paper's promise does not hold as it stands (docs/explanation/corrections.md); this is its Gaussian variant with the noise that
-node-level privacy takes.
+The paper's promise does not hold as it stands (docs/explanation/corrections.md); this is its Gaussian
+variant with the noise that node-level privacy takes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler
 from privet.mechanisms import Bits, GridSum, SeededBits
 from privet.mechanisms.primitives.grid import unit_rows_on_grid
+from privet.models.clipping.rows import SparseRows
 from privet.models.private_training import Batch
-from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes._base import is_count
 from privet.privacy.accounting.processes.ranked_neighbours import RankedNeighbours

@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fastapi import FastAPI, Request, Response
+from starlette.applications import Starlette
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
 from web_visits import CHROMIUM, Live, Visit, at, shown_report
 
 from privet.collection.server.store.store import Store
@@ -70,8 +73,7 @@ class Rounds(Live):
         store.dispose()
         super().__init__(self.first, folder)
 
-    def observed(self, app: FastAPI) -> FastAPI:
-        @app.middleware("http")
+    def observed(self, app: Starlette) -> Starlette:
         async def note(request: Request, call_next: Callable[[Request], Any]) -> Response:
             response: Response = await call_next(request)
             if request.url.path.startswith("/public/"):
@@ -80,6 +82,7 @@ class Rounds(Live):
                 response.headers["Cache-Control"] = "no-store"  # so that no request hides in the browser's cache
             return response
 
+        app.add_middleware(BaseHTTPMiddleware, dispatch=note)
         return app
 
 

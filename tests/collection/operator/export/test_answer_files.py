@@ -133,7 +133,7 @@ def tampered(table: pa.Table, how: str) -> pa.Table:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("symbol outside the alphabet", "MultiBit must be ones that it can send, not another in row 3"),
+        ("symbol outside the alphabet", "MultiBit cannot have sent the report in row 3"),
         ("repeated node", "in row 1"),
         ("unknown node", "40 in row 24"),
         ("negative node", "-1 in row 0"),
@@ -141,8 +141,8 @@ def tampered(table: pa.Table, how: str) -> pa.Table:
         ("missing list", "filled in every row"),
         ("missing symbol", "filled in every row"),
         ("coordinate twice", "ascending coordinates"),
-        ("class that does not exist", "RandomizedResponse must be ones that it can send"),
-        ("list that names a smaller id", "AdjacencyResponse must be ones that it can send"),
+        ("class that does not exist", "RandomizedResponse cannot have sent"),
+        ("list that names a smaller id", "AdjacencyResponse cannot have sent"),
         ("another column", "columns"),
         ("no column", "columns"),
         ("wider symbols", "columns"),
@@ -207,7 +207,7 @@ def test_what_is_no_parquet_is_refused(content: bytes | None, tmp_path: Path) ->
 
 def test_answers_of_another_study_are_not_written(tmp_path: Path) -> None:
     answers = some_answers(a_study(labels=True))
-    with pytest.raises(InvalidData, match=r"must be answers to features, not features, label"):
+    with pytest.raises(InvalidData, match=r"must answer features; they answer features, label"):
         write_answers(tmp_path / "reports.parquet", a_study(), answers)
     assert not list(tmp_path.iterdir())
 
