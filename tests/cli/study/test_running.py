@@ -168,7 +168,8 @@ def test_from_a_plan_to_a_model(home):
     assert ": as its manifest says." in privet("study", "verify", record, home=home)
     options = ["train", "--study", path, "--out", home / "model", "--json", "--system"]
     assert "The study's plan names inquiry" in privet(*options, "lpgnn", home=home, status=2)
-    assert "binds the public topology" in privet(*options, "inquiry", "--graph", home / "edges.csv", home=home, status=2)
+    again = [*options, "inquiry", "--graph", home / "edges.csv"]
+    assert "binds the public topology" in privet(*again, home=home, status=2)
     facts = json.loads(privet(*options, "inquiry", home=home))
     assert facts["respondents"] > 100
     assert facts["gain_margin"] > 0
