@@ -2,7 +2,7 @@
 
 import { byId, element } from "../dom.js";
 import { count, fill } from "./filling.js";
-import { ask } from "./desk.js";
+import { ask } from "./requests.js";
 
 /** Show which actions there are now. */
 export function showActions({ rounds, to_come: left, next }) {
