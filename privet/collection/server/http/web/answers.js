@@ -10,7 +10,7 @@ import { packShown, unpackShown } from "./open_answers.js";
 
 export { fromHex, toHex } from "./hex.js";
 
-/** How each question is answered from the raw answers {features, label, neighbours}, and where its report is kept. */
+/** The function that answers each question from the raw answers {features, label, neighbours}, and where its report is kept. */
 const ANSWERS = {
   features: ({ mechanism }, study, raw, bits) => mechanism.perturb(raw.features, bits),
   label: ({ mechanism }, study, raw, bits) => ({ label: mechanism.perturb(raw.label, bits) }),

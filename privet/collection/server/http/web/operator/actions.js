@@ -1,4 +1,4 @@
-/** What the operator can do: close the newest round, open the next one. Each asks first, because neither can be undone. */
+/** The operator's actions: close the newest round, open the next one. Each asks first, because neither can be undone. */
 
 import { byId, element } from "../dom.js";
 import { count, fill } from "./filling.js";
