@@ -17,7 +17,7 @@ import numpy as np
 
 from privet.data import Graph, Split
 from privet.errors import InvalidParameter
-from privet.estimation.shelf import lent
+from privet.estimation.priors.shelf import lent
 from privet.evaluation.cache import ArrayShelf, Store, canonical, program_digest
 from privet.evaluation.workers import measure_in_processes, peak_rss_mb, threads_for
 from privet.graph.memory import topology_of

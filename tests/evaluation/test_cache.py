@@ -12,9 +12,9 @@ import pytest
 
 from privet.data import Graph, split_nodes
 from privet.errors import InvalidParameter
-from privet.estimation import prior
-from privet.estimation.prior import structural_prior
-from privet.estimation.shelf import lent
+from privet.estimation.priors import structural_prior as prior
+from privet.estimation.priors.shelf import lent
+from privet.estimation.priors.structural_prior import structural_prior
 from privet.evaluation import cache
 from privet.evaluation.cache import LIMIT, ArrayShelf, Store, canonical, usual_store
 from privet.evaluation.evaluate import evaluate

@@ -49,15 +49,15 @@ def test_the_page_has_the_figure_where_the_system_chooses_whom_to_ask() -> None:
     assert asked_figure(replace(RESULT, facts={}), "asked") is None
 
 
-FACTS = {"withstands_1": 0.9, "withstands_2": 0.8, "certified_accuracy_1": 0.7, "certified_accuracy_2": 0.65}
-RESULT = Result(
+STANDING = {"withstands_1": 0.9, "withstands_2": 0.8, "certified_accuracy_1": 0.7, "certified_accuracy_2": 0.65}
+CERTIFIED = Result(
     system="inquiry", dataset="village", task="t", metric="accuracy (%)", settings={}, seeds=(0, 1),
-    figures=Figures((80.0, 81.0)), controls={}, guarantee=Guarantee.local(Unit.FEATURES, 1.0), facts=FACTS,
+    figures=Figures((80.0, 81.0)), controls={}, guarantee=Guarantee.local(Unit.FEATURES, 1.0), facts=STANDING,
 )  # fmt: skip
 
 
 def test_the_figure_has_both_curves(tmp_path: Path) -> None:
-    figure = certified_figure(RESULT, "certified")
+    figure = certified_figure(CERTIFIED, "certified")
     assert figure is not None
     figure.write(tmp_path / "certified.svg")
     drawn = (tmp_path / "certified.svg").read_text()
@@ -66,8 +66,8 @@ def test_the_figure_has_both_curves(tmp_path: Path) -> None:
 
 
 def test_the_page_has_the_figure_where_predictions_are_certified() -> None:
-    page, figures = build_report([RESULT])
+    page, figures = build_report([CERTIFIED])
     assert "Against liars" in page
     assert "certified-1-inquiry-village" in [each.name for each in figures]
-    other, _ = build_report([replace(RESULT, facts={})])
+    other, _ = build_report([replace(CERTIFIED, facts={})])
     assert "Against liars" not in other

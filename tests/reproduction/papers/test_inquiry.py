@@ -7,7 +7,7 @@ import pytest
 
 from privet.data import Graph, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
-from privet.estimation.resemblance import KnownAccuracy, best_offers
+from privet.estimation.answers.answer_models import KnownAccuracy, best_offers
 from privet.mechanisms import OfferedResponse
 from privet.reproduction.papers.inquiry.measures import (
     PRIORS,

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from privet.data import Graph
 from privet.errors import InvalidData, InvalidParameter
-from privet.estimation.resemblance import KnownAccuracy
+from privet.estimation.answers.answer_models import KnownAccuracy
 from privet.graph import LazyFeatures
 from privet.mechanisms import AffineFeatures, OfferedResponse
 from privet.models import GNN, TrainingSettings, accuracy, seeded, train
