@@ -118,13 +118,17 @@ def compare(first: Result, second: Result) -> Comparison:
     """
     for what, ours, theirs in (("metric", first.metric, second.metric), ("seeds", first.seeds, second.seeds)):
         if ours != theirs:
-            raise InvalidData("second result", f"measured with the same {what} as the first ({ours})", theirs)
+            raise InvalidData(
+                f"Two results are compared with the same {what}: the first has {ours}, the second {theirs}. Measure one "
+                "of them again."
+            )
     if first.split is None or second.split is None:
-        expected = "of a version that records its test nodes; measure it again"
-        raise InvalidData("result to compare", expected, "one of an older version")
+        raise InvalidData("A result of an older version does not record its test nodes. Measure it again.")
     if first.split.sha256 != second.split.sha256:
-        expected = f"measured on the same test nodes as the first ({first.split.test} a seed)"
-        raise InvalidData("second result", expected, f"other test nodes ({second.split.test} a seed)")
+        raise InvalidData(
+            "Two results are compared on the same test nodes, and these were measured on different ones "
+            f"({first.split.test} and {second.split.test} a seed). Use one split for both."
+        )
     differences = np.asarray(first.values) - np.asarray(second.values)
     names = [f"{result.system} on {result.dataset}" for result in (first, second)]
     if names[0] == names[1]:

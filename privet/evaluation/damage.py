@@ -130,7 +130,7 @@ class DamageCurve(Document):
                 points=tuple(Damage.from_dict(each) for each in found["damage"]),
             )
         except (TypeError, ValueError, KeyError, AttributeError):
-            raise InvalidData(where, _EXPECTED, "another document") from None
+            raise InvalidData(f"The {where} cannot be read as {_EXPECTED}.") from None
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row a share."""
@@ -142,7 +142,7 @@ class DamageCurve(Document):
 
 def _mean(figures: Figures | None) -> float:
     if figures is None:
-        raise InvalidData("figures of an attack", "with and without liars", "none")
+        raise InvalidData("An attack is measured with and without liars; one of these figures is missing.")
     return figures.mean
 
 

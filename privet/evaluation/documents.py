@@ -82,10 +82,10 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 def demand(document: Any, names: tuple[str, ...], where: str, expected: str) -> Mapping[str, Any]:
     """Return the document if it is an object with the named fields; otherwise raise one sentence."""
     if not isinstance(document, dict):
-        raise InvalidData(where, expected, f"a JSON {type(document).__name__}")
+        raise InvalidData(f"The {where} is not {expected}: it is a JSON {type(document).__name__}, not an object.")
     missing = [name for name in names if name not in document]
     if missing:
-        raise InvalidData(where, expected, f"one without {', '.join(missing)}")
+        raise InvalidData(f"The {where} is not {expected}: it has no {', no '.join(missing)}.")
     return document
 
 

@@ -239,7 +239,7 @@ class Result(Document):
                 tuning=tuple(found.get("tuning", ())),
             )
         except (PrivetError, TypeError, KeyError, ValueError, AttributeError):
-            raise InvalidData(where, _RESULT, "one whose guarantee or figures cannot be read") from None
+            raise InvalidData(f"The guarantee or the figures of the {where} cannot be read as {_RESULT}.") from None
 
     def tuned(self, trials: tuple[Mapping[str, Any], ...]) -> Result:
         """Return the result with the search that came first, whose own collection costs the same budget again."""

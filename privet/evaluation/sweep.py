@@ -66,7 +66,7 @@ class Sweep(Document):
         found = demand(document, ("swept", "points"), where, "a sweep with at least one point")
         points: Sequence[Any] = found["points"]
         if not isinstance(points, list) or not points:
-            raise InvalidData(where, "a sweep with at least one point", "none")
+            raise InvalidData(f"The {where} is a sweep without points.")
         read = (Result.from_dict(point, f"point {number} of {where}") for number, point in enumerate(points))
         return cls(found["swept"], tuple(read))
 
@@ -120,7 +120,7 @@ def sweep(
     systems = [make(epsilon) for epsilon in chosen]
     name = budget or _budget(systems[0])
     if name not in systems[0].settings():
-        raise InvalidParameter("budget", "a setting of the system", name)
+        raise InvalidParameter(f"{systems[0].name} has no setting {name}, so that it cannot be swept.")
     kept = usual_store() if store is None else store
     shared: dict[str, Any] = {"controls": controls, "split": split, "dataset": dataset, "store": kept}
     numbers = seeds if isinstance(seeds, int) else len(seeds)

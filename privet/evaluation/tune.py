@@ -38,10 +38,9 @@ def tune(
     try:
         import optuna
     except ImportError:
-        raise InvalidParameter("trials", "0 without the extra 'search' installed", trials) from None
+        raise InvalidParameter("A search for settings needs optuna: pip install 'privet[search]'.") from None
     if not isinstance(system, LocalSystem):
-        expected = "a local system: a search on protected data would spend budget"
-        raise InvalidParameter("system", expected, type(system).__name__)
+        raise InvalidParameter("Only a local system can be tuned: a search on a holder's protected data spends budget.")
     if trials < 1:
         raise InvalidParameter("trials", "an integer of at least 1", trials)
     optuna.logging.set_verbosity(optuna.logging.WARNING)

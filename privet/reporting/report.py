@@ -41,7 +41,7 @@ def write_report(results: Sequence[Result], out: Path, figures: Path | None = No
     page, drawn = build_report(results)
     if figures is not None:
         if figures.exists() and not figures.is_dir():
-            raise InvalidParameter("figures", "a directory", f"the file {figures}")
+            raise InvalidParameter(f"Figures are written to a directory, and {figures} is a file.")
         figures.mkdir(exist_ok=True)
         for figure in drawn:
             for ending in ("svg", "pdf"):
@@ -94,7 +94,7 @@ def build_report(results: Sequence[Result]) -> tuple[str, list[ReportFigure]]:
     from markupsafe import Markup
 
     if not results:
-        raise InvalidParameter("results", "at least one", "none")
+        raise InvalidParameter("A report needs at least one result.")
     figures: list[ReportFigure] = []
 
     def inline(figure: ReportFigure) -> str:

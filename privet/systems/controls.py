@@ -126,7 +126,7 @@ def rival(kind: type[CentralSystem]) -> Control:
 def majority(graph: Graph) -> Fitted:
     """Predict the most frequent class of the training labels for everybody."""
     if graph.labels is None or graph.split is None or graph.schema is None:
-        raise InvalidData("graph", "with labels, a schema and a split", "one without")
+        raise InvalidData("The most frequent class needs a graph with labels, a schema and a split.")
     known = graph.labels[graph.split.train & (graph.labels >= 0)]
     counts = np.bincount(known, minlength=graph.schema.classes).astype(np.float32)
     shares = counts / max(counts.sum(), 1.0)

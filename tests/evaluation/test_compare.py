@@ -52,7 +52,7 @@ def test_equal_names_are_told_apart_by_their_settings() -> None:
         (result(60.0), "same seeds"),
         (result(60.0, 61.0, metric="AUC (%)"), "same metric"),
         (result(60.0, 61.0, split=replace(SPLIT, sha256="1" * 64)), "same test nodes"),
-        (result(60.0, 61.0, split=None), "measure it again"),
+        (result(60.0, 61.0, split=None), "Measure it again"),
     ],
 )
 def test_what_cannot_be_compared(other: Result, words: str) -> None:

@@ -43,5 +43,5 @@ def test_other_documents_are_refused(wrong: object) -> None:
     with pytest.raises(InvalidData, match="privet attack"):
         DamageCurve.from_dict(wrong)
     broken = curve().to_dict() | {"damage": [{}]}
-    with pytest.raises(InvalidData, match="another document"):
+    with pytest.raises(InvalidData, match="cannot be read as a result of privet attack"):
         DamageCurve.from_dict(broken)

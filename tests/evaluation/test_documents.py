@@ -18,7 +18,7 @@ def test_files_that_are_no_json_are_named(content: str, tmp_path: Path) -> None:
 
 def test_missing_fields_are_named() -> None:
     assert demand({"a": 1, "b": 2}, ("a",), "file", "a result") == {"a": 1, "b": 2}
-    with pytest.raises(InvalidData, match="one without b, c"):
+    with pytest.raises(InvalidData, match="has no b, no c"):
         demand({"a": 1}, ("a", "b", "c"), "file", "a result")
     with pytest.raises(InvalidData, match="a JSON int"):
         demand(3, (), "file", "a result")
