@@ -61,7 +61,9 @@ def run(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure one system on one dataset beside its controls, and say whether the private data helped.
+    """Measure a system on a dataset, beside its controls.
+
+    It says whether the private data helped.
 
     With --out a privacy statement, privacy.yaml, is written beside the result.
     """

@@ -48,7 +48,9 @@ def table(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a published table: our figures beside the paper's, the controls and the true epsilon.
+    """Measure a published table, beside the paper's figures.
+
+    The controls and the true epsilon stand in columns of their own.
 
     With 'all', exit code 1 says that some tables failed; they are named at the end.
     """

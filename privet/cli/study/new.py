@@ -45,7 +45,9 @@ def new(
         ),
     ] = None,
 ) -> None:
-    """Make a study from its file: manifest, keys, and a token for each person.
+    """Make a study from its file.
+
+    It has a manifest, keys, and a token for each person.
 
     Reports go to SQLite in the study's directory, or to the PostgreSQL database whose URL is in PRIVET_STORE or in the
     file that PRIVET_STORE_FILE names. Keys can be given in the same way (PRIVET_SIGNING_KEY, PRIVET_OPERATOR_KEY). None

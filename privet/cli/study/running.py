@@ -87,7 +87,10 @@ def status(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show each round, how many answered, what was refused, how honest reports look, and what was promised."""
+    """Show how each round of a study goes.
+
+    It says how many answered, what was refused, how honest reports look, and what was promised.
+    """
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.server.store.overview import overview, stores_of
     from privet.collection.server.store.screened import screened
@@ -166,7 +169,10 @@ def next_(
         ),
     ] = None,
 ) -> None:
-    """Close the newest round and draw up the next one from what is public by now."""
+    """Close the newest round and draw up the next one.
+
+    The next round is computed from what is public by now.
+    """
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.operator.rounds import next_round
     from privet.privacy.rounding import at_most
