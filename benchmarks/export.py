@@ -28,7 +28,7 @@ from privet.collection.operator.export.parted_answers import parted_answers
 from privet.collection.operator.export.partitions import PartitionedAnswers, export_partitions
 from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.collection.operator.keys import Keys
-from privet.collection.operator.training import collected_from
+from privet.collection.operator.received import Received
 from privet.collection.server.store.database import engine_for
 from privet.collection.server.store.tables import STUDIES
 from privet.collection.study.manifest import Study
@@ -182,7 +182,7 @@ def _train(export: Path, store: Path) -> dict[str, Any]:
             study.release, projection=COLUMNS, hops=2, label_hops=2, label_evidence=20.0, max_epochs=2, seed=0
         )
         public = Graph.from_operator(StoredTopology(hosted))
-        collected = collected_from(study, answers, system, graph=public)
+        collected = Received.of(study, answers).collected(system, graph=public)
         fitted = system.fit(collected)
         figures = _figures(len(answers["features"].users), began)
         figures["accuracy"] = round(float((fitted.predict() == _classes(np.arange(study.nodes))).mean()), 4)

@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from privet.collection.operator.folder import StudyFolder, open_reports
+from privet.collection.operator.received import Received
 from privet.collection.operator.rehearsal import live_collector, play_people
-from privet.collection.operator.training import train_model
+from privet.collection.operator.training import train
 from privet.collection.study.manifest import Study
 from privet.data import Graph, social_graph
 from privet.mechanisms import SeededBits
@@ -67,7 +68,7 @@ def main() -> None:
 
     def accuracy(reports, seed):
         system = LPGNN(epsilon_features=4.0, hops=4, max_epochs=150, seed=seed)
-        model = train_model(study, reports, system, graph=Graph(graph.adjacency), labels=known)
+        model = train(Received.of(study, reports), system, graph=Graph(graph.adjacency), labels=known)
         return model, float((model.fitted.predict() == graph.labels)[unknown].mean())
 
     model, collected = accuracy(answers, seed=0)

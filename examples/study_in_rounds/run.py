@@ -25,8 +25,10 @@ import numpy as np
 
 from privet.collection.operator.declaration import declare
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.received import Received
 from privet.collection.operator.rehearsal import live_collector, play_people
-from privet.collection.operator.rounds import next_round, recompute, train_rounds
+from privet.collection.operator.rounds import next_round, recompute
+from privet.collection.operator.training import train
 from privet.data import Graph, Split, social_graph
 from privet.mechanisms import SystemBits
 from privet.systems import Inquiry
@@ -79,7 +81,7 @@ def main() -> None:
         names = ", ".join(question.name for question in second.release.questions)
         print(f"Round 2 asks {store.at(second).form.count:,} of {people:,} people: {names}.")
         play(second)
-        model = train_rounds(store)
+        model = train(Received.at(store))
         repeated = recompute(store)
         store.dispose()
 

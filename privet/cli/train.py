@@ -86,7 +86,9 @@ def train(
     from privet.cli.files import check_writable
     from privet.cli.options import chosen_cluster, parse_settings
     from privet.collection.operator.public_data import read_labels
-    from privet.collection.operator.training import systems_for, train_model
+    from privet.collection.operator.received import Received
+    from privet.collection.operator.training import systems_for
+    from privet.collection.operator.training import train as train_on
     from privet.systems import SYSTEMS, LocalSystem, UnsuitableRelease
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -119,15 +121,13 @@ def train(
     with _topology(graph, manifest, kind, hosts) as public:
         if answers is None:
             answers = _answers_in_parts(study, public)
-        model = train_model(
-            manifest,
-            answers,
+        model = train_on(
+            Received.of(manifest, answers, erasures, erased),
             built,
             graph=public,
             labels=None if labels is None else read_labels(labels, manifest.population),
             validation_share=validation_share,
-            erasures=erasures,
-            left_out=() if predict_erased else erased,
+            predict_erased=predict_erased,
             progress=sys.stderr.isatty(),
         )
     _finish(model, study, out, as_json)
@@ -177,7 +177,8 @@ def _planned(
     import sys
 
     from privet.collection.operator.folder import StudyFolder
-    from privet.collection.operator.rounds import train_rounds
+    from privet.collection.operator.received import Received
+    from privet.collection.operator.training import train as train_on
     from privet.graph.distributed.hosting import hosting
 
     store = StudyFolder.open(path).newest()
@@ -191,7 +192,8 @@ def _planned(
         if graph is not None or labels is not None or other:
             raise InvalidParameter("--graph, --labels, --set", "left out: the plan of the rounds binds them", "given")
         with hosting(cluster) as place:
-            return train_rounds(store, place=place, predict_erased=predict_erased, progress=sys.stderr.isatty())
+            received = Received.at(store)
+            return train_on(received, place=place, predict_erased=predict_erased, progress=sys.stderr.isatty())
     finally:
         store.dispose()
 

@@ -19,8 +19,8 @@ from scipy.special import softmax
 
 from privet.data import Graph
 from privet.errors import InvalidData
-from privet.estimation.fold_networks import FoldInputs, FoldNetworks
-from privet.estimation.prior import calibrated, structural_prior
+from privet.estimation.priors.fold_networks import FoldInputs, FoldNetworks
+from privet.estimation.priors.structural_prior import calibrated, structural_prior
 from privet.estimation.shared_weights import SharedWeights
 from privet.estimation.sparse_regression import SparseRegression
 from privet.evaluation.raw_columns import leading_columns, scaled_rows, with_neighbours

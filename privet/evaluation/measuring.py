@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from privet.data import Graph
-from privet.estimation.shelf import lent
+from privet.estimation.priors.shelf import lent
 from privet.evaluation.arrays import ArrayShelf
 from privet.evaluation.cache import Store
 from privet.evaluation.ceiling import CEILING

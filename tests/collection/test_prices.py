@@ -145,6 +145,8 @@ def in_rounds(draw: random.Random) -> list[Study]:
         tables = {each: digest(name + each) for each in ("table", "ranks")}
         mechanisms[name] = {"mechanism": "counts", "cap": 8, **tables}
     questions = [{**each, **mechanisms[each["ask"]]} for each in planned(settings)]
+    tables = ("scorer", "offers", "table", "ranks")
+    announced = [{name: each[name] for name in each if name not in tables} for each in questions]
     shows = "panel" in settings and draw.random() < 0.8
     releases = [[each] for each in questions]
     if shows and "epsilon_labels" not in settings:
@@ -159,7 +161,7 @@ def in_rounds(draw: random.Random) -> list[Study]:
                 schema=Schema.numeric(4, low=0.0, high=10.0, classes=CLASSES, private_edges=lists),
                 release=release,
                 earlier=[each.id for each in made],
-                plan={"system": "inquiry", "settings": settings},
+                plan={"system": "inquiry", "settings": settings, "questions": announced},
                 inputs=public,
                 panel=digest("panel") if shows and not made else None,
             )

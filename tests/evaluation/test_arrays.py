@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from privet.data import Graph, split_nodes
-from privet.estimation import prior
-from privet.estimation.prior import structural_prior
-from privet.estimation.shelf import lent
+from privet.estimation.priors import structural_prior as prior
+from privet.estimation.priors.shelf import lent
+from privet.estimation.priors.structural_prior import structural_prior
 from privet.evaluation import arrays
 from privet.evaluation.arrays import ArrayShelf
 from privet.evaluation.evaluate import evaluate

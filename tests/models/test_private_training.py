@@ -8,8 +8,8 @@ import torch
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.models.clipping import clipped_gradient, perceptron
+from privet.models.clipping.rows import SparseRows
 from privet.models.private_training import PrivateSteps, descend, train_privately
-from privet.models.rows import SparseRows
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])

@@ -50,7 +50,7 @@ def serve(
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.server.http.app import Limits
     from privet.collection.server.http.events import Events
-    from privet.collection.server.http.serving import serve as run
+    from privet.collection.serving import serve as run
 
     opened = StudyFolder.open(folder)
     _check_port(host, port)
@@ -92,15 +92,14 @@ def status(
     It says how many answered, what was refused, how honest reports look, and what was promised.
     """
     from privet.collection.operator.folder import StudyFolder
-    from privet.collection.server.store.overview import overview, stores_of
-    from privet.collection.server.store.screened import screened
+    from privet.collection.server.store.overview import overview, screen_round, stores_of
 
     store = StudyFolder.open(folder).store()
     try:
         rounds = stores_of(store)
         summary = overview(rounds)
         asking = (each for each in rounds if each.study.release.questions)
-        summary["screening"] = [screened(each, most_friends) for each in asking]
+        summary["screening"] = [screen_round(each, most_friends) for each in asking]
     finally:
         store.dispose()
     if as_json:

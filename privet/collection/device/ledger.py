@@ -6,7 +6,6 @@ the check against the owner's limit: a crash at any point loses nothing and spen
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +13,8 @@ from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import platformdirs
 
 from privet.collection.device.entries import Entry, NoRefund, OtherNode, OverLimit, Refund, Withdrawal
 from privet.collection.device.pricing import Charge, charge
@@ -59,8 +60,7 @@ CREATE TABLE IF NOT EXISTS owner (
 
 def default_path() -> Path:
     """Return the place of a ledger whose owner names none."""
-    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(home) / "privet" / "ledger.sqlite"
+    return Path(platformdirs.user_data_dir("privet", appauthor=False)) / "ledger.sqlite"
 
 
 class Ledger:

@@ -86,6 +86,7 @@ class Friends(Ask):
     part = "friends per group"
     subject = "the number of your friends in each group"
     budget = "epsilon_edges"
+    publishes_classes = True
     table: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
     ranks: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from privet.data import Graph
 from privet.errors import InvalidParameter
-from privet.estimation.resemblance import KnownAccuracy
+from privet.estimation.answers.answer_models import KnownAccuracy
 from privet.mechanisms import OfferedResponse
 from privet.reproduction.measures import Measurement
 from privet.systems import Inquiry, LocalSystem

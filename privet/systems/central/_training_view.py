@@ -15,8 +15,8 @@ from privet.errors import InvalidData
 from privet.graph.subgraphs import few_neighbours
 from privet.mechanisms import GridSum, SeededBits
 from privet.mechanisms.primitives.grid import unit_rows_on_grid
-from privet.models.aggregated import AggregatedRows, FeatureTable
-from privet.models.rows import SparseRows
+from privet.models.clipping.aggregated import AggregatedRows, FeatureTable
+from privet.models.clipping.rows import SparseRows
 from privet.systems.central._public_axes import PublicAxes
 
 __all__ = ["TrainingView", "bounded_listeners", "dense_rows", "standardised", "standardised_dense", "unit_sums"]

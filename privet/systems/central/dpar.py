@@ -20,8 +20,8 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler
 from privet.mechanisms import Bits, GridSum, SeededBits
 from privet.mechanisms.primitives.grid import unit_rows_on_grid
+from privet.models.clipping.rows import SparseRows
 from privet.models.private_training import Batch
-from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes._base import is_count
 from privet.privacy.accounting.processes.ranked_neighbours import RankedNeighbours

@@ -45,6 +45,6 @@ class NDP(HeterPoisson):
 
     def sampler(self, view: TrainingView) -> SubgraphSampler:
         """Return the sampler that picks every neighbour; centres stay where they are peripheral."""
-        visible = view.unprotected_nodes if self.setting == "transductive" else None
+        visible = view.unprotected_nodes if self.knows_unprotected else None
         kept = bounded_listeners(view.graph.adjacency, self.max_degree)
         return SubgraphSampler(kept, view.members, self.rate(view.num_nodes), math.inf, visible, keep_central=True)

@@ -13,8 +13,8 @@ from torch import nn
 from privet.data import Graph
 from privet.graph.subgraphs import poisson_sample
 from privet.mechanisms import Bits
+from privet.models.clipping.rows import SparseRows
 from privet.models.private_training import Batch
-from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
 from privet.systems.central._base import CentralSystem, predicted

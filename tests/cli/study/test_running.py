@@ -23,7 +23,7 @@ from privet.data import social_graph
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 def listens(port):
@@ -179,7 +179,7 @@ def test_from_a_plan_to_a_model(home):
     [
         (["people.panel=1.5"], "above 0 and below 1"),
         (["people.panel=nobody.csv"], "nobody.csv"),
-        (["people.panel=0.1", "system.settings.pilot=0.1"], "a scorer has one source"),
+        (["people.panel=0.1", "system.settings.pilot=0.1"], "A scorer has one source"),
         (["system.name=heterpoisson"], "Name a system of the local model"),
         (["people.panel=0.1", "system.settings.no_such=1"], "no setting no_such"),
         (["people.panel=0.1", "mechanism.name=hds"], "is for studies without a [system]"),

@@ -11,7 +11,7 @@ from stored_graphs import stored
 
 from privet.data import Graph, social_graph, split_nodes
 from privet.errors import InvalidData
-from privet.estimation import prior
+from privet.estimation.priors import structural_prior as prior
 from privet.graph.distributed import ClusterGraph, StoredTopology
 from privet.systems import Inquiry, Structure
 from privet.systems.controls import label_propagation, simulate

@@ -7,7 +7,7 @@ import pytest
 
 from privet.data import Graph
 from privet.errors import InvalidParameter
-from privet.estimation.resemblance import KnownAccuracy, best_offers
+from privet.estimation.answers.answer_models import KnownAccuracy, best_offers
 from privet.mechanisms import OfferedResponse
 from privet.reproduction.figures.answer_worth import PRIORS, answer_worth, measure_worth
 from privet.systems import LPGNN, Inquiry

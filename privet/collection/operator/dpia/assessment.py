@@ -37,7 +37,7 @@ def impact_assessment(chain: Chain) -> str:
     Args:
         chain: The rounds of the study so far.
     """
-    study, release = chain.newest, chain.announced or chain.release
+    study, release = chain.newest, chain.announced
     promise, price = _promise(chain, release), release.price
     panel = any(each.panel is not None for each in chain.rounds)
     text = Template((files("privet.collection.operator.dpia") / "template.md").read_text("utf-8"))
@@ -53,7 +53,7 @@ def impact_assessment(chain: Chain) -> str:
         operator=plain(study.operator),
         opens=f"{first.opens:%Y-%m-%d %H:%M}",
         closes=f"{max(each.closes for each in chain.rounds):%Y-%m-%d %H:%M}",
-        nodes=f"{study.nodes:,}" + (", of whom a round may ask a part" if len(chain.rounds) > 1 or study.plan else ""),
+        nodes=f"{study.nodes:,}" + (", of whom a round may ask a part" if study.in_rounds else ""),
         eligible=plain(study.eligible),
         purpose=plain(study.purpose),
         except_panel=", except from a panel that agreed to show them" if panel else "",
@@ -101,7 +101,7 @@ def _promise(chain: Chain, release: LocalRelease) -> Guarantee:
 def _data(chain: Chain) -> str:
     rows = [[str(each.round), _SHOWN, "features and class of the panel"] for each in chain.rounds if each.panel]
     rows += [_asked(str(each.round), question) for each in chain.rounds for question in each.release.questions]
-    rows += [_asked("to come", question) for question in chain.planned or ()]
+    rows += [_asked("to come", question) for question in chain.planned]
     return table(["round", "what leaves the device", "what it is about"], rows)
 
 
@@ -123,10 +123,8 @@ def _known(chain: Chain) -> str:
 
 
 def _scope(chain: Chain) -> str:
-    if len(chain.rounds) == 1 and chain.newest.plan is None:
+    if not chain.newest.in_rounds:
         return "The figures are for the study's one round."
-    if chain.planned is None:
-        return "The figures are for the rounds that exist. What later ones add cannot be told from the plan."
     left = ", ".join(question.name for question in chain.planned)
     return "The figures are for all rounds together" + (f", also those to come ({left})." if left else ".")
 
@@ -221,7 +219,7 @@ def _retention(rounds: Sequence[Study]) -> str:
 
 
 def _rounds_words(chain: Chain) -> str:
-    if len(chain.rounds) == 1 and chain.newest.plan is None:
+    if not chain.newest.in_rounds:
         return "The study has one round, and announces no other. A person is asked each question once."
     return (
         "The study is asked in rounds. Each names the earlier ones by their ids and binds by hash all public data that "

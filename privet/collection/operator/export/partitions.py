@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from privet.collection.operator.export.answer_files import answer_tables, read_answers, read_study, write_tables
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.server.store.erasure import Erasure
+from privet.collection.server.store.deletion import Erasure
 from privet.collection.server.store.store import Store
 from privet.collection.study.manifest import Study
 from privet.data.store import GraphStore, write_table

@@ -17,7 +17,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.server.store.erasure import Erasure
+from privet.collection.server.store.deletion import Erasure
 from privet.collection.server.store.store import Store
 from privet.collection.server.store.tables import STUDIES
 from privet.collection.study.manifest import Study

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
-from privet.estimation.count_certificate import LEAST_CHANCE
-from privet.estimation.features import class_priors_from_features
-from privet.estimation.friends import FriendPosterior, friend_posterior
-from privet.estimation.neighbour_evidence import SOURCES, neighbour_evidence
-from privet.estimation.prior import calibrated, structural_prior
-from privet.estimation.resemblance import AnswerModel, KnownAccuracy, SeenScores, evidence
-from privet.estimation.scorers import LinearScorer, mean_scorer, panel_scorer, pilot_scorer
+from privet.estimation.answers.answer_models import AnswerModel, KnownAccuracy, SeenScores, evidence
+from privet.estimation.answers.neighbour_evidence import SOURCES, neighbour_evidence
+from privet.estimation.answers.scorers import LinearScorer, mean_scorer, panel_scorer, pilot_scorer
+from privet.estimation.friends.count_certificate import LEAST_CHANCE
+from privet.estimation.friends.friend_posterior import FriendPosterior, friend_posterior
+from privet.estimation.priors.feature_prior import class_priors_from_features
+from privet.estimation.priors.structural_prior import calibrated, structural_prior
 from privet.estimation.shared_weights import SharedWeights
 from privet.mechanisms import Counts, OfferedResponse
 from privet.release.asks.features import Features
