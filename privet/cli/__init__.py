@@ -23,11 +23,9 @@ for _name in (
     "certify", "study", "participate", "withdraw", "ledger", "train", "predict", "graph",
 ):  # fmt: skip
     import_module(f"privet.cli.{_name}")  # registers its commands, in this order
-for _command in (
-    *app.registered_commands,
-    *(each for group in app.registered_groups for each in group.typer_instance.registered_commands),
-):
-    _command.cls = GroupedCommand
+for _group in (app, *(each.typer_instance for each in app.registered_groups if each.typer_instance)):
+    for _command in _group.registered_commands:
+        _command.cls = GroupedCommand
 
 # Typer raises click's errors, from click itself or from a copy of its own: this is their common base in either case.
 _UsageFault: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

@@ -208,7 +208,7 @@ def test_the_published_noise_is_what_the_paper_adds_and_its_sml_form_proves_noth
     guarantee = small.guarantee(SimpleNamespace(num_nodes=30))
     assert guarantee is not None
     assert guarantee.epsilon > 10 * replace(small, noise="gaussian").guarantee(SimpleNamespace(num_nodes=30)).epsilon
-    with pytest.raises(InvalidParameter, match="does not hold. Give noise_multiplier"):
+    with pytest.raises(InvalidParameter, match=r"does not hold. Give noise_multiplier"):
         HeterPoisson(target_epsilon=2.0, noise="sml")
 
 
