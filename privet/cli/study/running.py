@@ -14,9 +14,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from privet.cli.app import AsJson
+from privet.cli.app import AsJson, BadOption
 from privet.cli.study.group import Folder, study
-from privet.errors import InvalidParameter
 
 
 class Log(StrEnum):
@@ -70,8 +69,8 @@ def _check_port(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except OSError as error:
-        found = f"{host}:{port} ({error.strerror or error})"
-        raise InvalidParameter("--host, --port", "an address that is free", found) from None
+        reason = error.strerror or error
+        raise BadOption(f"{host}:{port} is not an address that is free: {reason}. Name another --port.") from None
 
 
 @study.command()

@@ -2,10 +2,10 @@
 
 import { element } from "../dom.js";
 
-const desk = { key: null };
+const session = { key: null };
 
 export const remember = (key) => {
-  desk.key = key;
+  session.key = key;
 };
 
 /** An error whose words are for the operator. */
@@ -32,7 +32,7 @@ export async function download(path) {
 }
 
 async function send(path, options) {
-  const headers = { Authorization: `Bearer ${desk.key}` };
+  const headers = { Authorization: `Bearer ${session.key}` };
   if (options.body) headers["Content-Type"] = "application/json";
   try {
     return await fetch(path, { headers, cache: "no-store", credentials: "omit", ...options });

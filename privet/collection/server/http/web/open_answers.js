@@ -1,4 +1,4 @@
-/** What a member of a panel sends: features (float64) and class (int32) as they are; see privet/collection/study/open_answers.py. */
+/** The report of a member of a panel: features (float64) and class (int32) as they are; see privet/collection/study/open_answers.py. */
 
 /** The body; answers must lie in their declared domains, because nothing is moved or hidden. */
 export function packShown({ domains, classes }, { features, label }) {
@@ -14,7 +14,7 @@ export function packShown({ domains, classes }, { features, label }) {
   return new Uint8Array(view.buffer);
 }
 
-/** What {@link packShown} was given. */
+/** The answers that {@link packShown} was given. */
 export function unpackShown({ domains }, body) {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   const features = domains.map((_, i) => view.getFloat64(8 * i, true));
