@@ -36,11 +36,10 @@ def export(
     cluster: ClusterName = None,
     insecure_cluster: InsecureCluster = False,
 ) -> None:
-    """Write reports, or the public record, to a file.
+    """Write the reports, or the public record, to a file.
 
-    Reports of the newest round are a Parquet file; the public record of all rounds is a SQLite file.
-
-    With --partitions they need not fit into memory, and an export that was stopped goes on when the same command is
+    The newest round's reports go to a Parquet file, the public record of all rounds to a SQLite file. With
+    --partitions they need not fit into memory, and an export that was stopped goes on when the same command is
     given again. In a store the reports become its table 'answers'.
     """
     if partitions is not None or (out / "store.json").is_file():
@@ -96,9 +95,9 @@ def verify(
         typer.Argument(metavar="STUDY", help="A study's directory, or a file of 'privet study export --public'."),
     ],
 ) -> None:
-    """Compute every later round again and compare it.
+    """Compute later rounds again, and compare them.
 
-    A round is compared with its manifest; the exit code is 1 if one differs.
+    Each is compared with its manifest; the exit code is 1 if one differs.
     """
     from privet.collection.operator.export.public_record import open_record
     from privet.collection.operator.rounds import recompute
@@ -196,9 +195,9 @@ def backup(
         typer.Option("--with-keys", help="Put the keys in: who has the file can issue tokens (default: leave out)."),
     ] = False,
 ) -> None:
-    """Write manifest, reports and counts to one file.
+    """Write a study to one file, while collectors run.
 
-    Collectors may run meanwhile.
+    The file has the manifest, reports and counts.
     """
     from privet.collection.operator.backup import write_backup
     from privet.data.files import check_writable
@@ -216,9 +215,8 @@ def restore(
 ) -> None:
     """Make a study's directory from a backup.
 
-    The file must be undamaged, and every report valid.
-
-    Reports go to SQLite in the new directory, or to the PostgreSQL database in PRIVET_STORE or PRIVET_STORE_FILE.
+    Nothing is made unless the file is undamaged and every report valid. Reports go to SQLite in the new directory,
+    or to the PostgreSQL database in PRIVET_STORE or PRIVET_STORE_FILE.
     """
     from privet.collection.operator.restoration import restore_backup
 

@@ -18,9 +18,9 @@ def links(
     ],
     out: Annotated[Path, typer.Option(help="The CSV file to write: node, link.")] = Path("links.csv"),
 ) -> None:
-    """Write every participant's personal link.
+    """Write every participant's personal link to a file.
 
-    A link has the token that is valid now. The file is a secret.
+    Links have the tokens that are valid now. The file is a secret.
     """
     from privet.collection.operator.enrolment import write_links
 
@@ -42,9 +42,9 @@ def revoke(
 def forget(
     folder: Folder, nodes: Annotated[list[int], typer.Argument(min=0, metavar="NODE...", help="Who is erased.")]
 ) -> None:
-    """Erase all reports of a node, in every round.
+    """Erase all reports of a node, and take no more of it.
 
-    No report of the node is taken any more.
+    Reports of every round are erased.
     """
     from privet.collection.operator.enrolment import forget as erase
 

@@ -86,9 +86,9 @@ def status(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how each round of a study goes.
+    """Show who answered, what was refused, what is promised.
 
-    It says how many answered, what was refused, how honest reports look, and what was promised.
+    Each round is shown, and how honest its reports look.
     """
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.server.store.overview import overview, screen_round, stores_of
@@ -167,9 +167,9 @@ def next_(
         ),
     ] = None,
 ) -> None:
-    """Close the newest round and draw up the next one.
+    """Close the newest round, and open the next one.
 
-    The next round is computed from what is public by now.
+    It is drawn up from what is public by now.
     """
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.operator.rounds import next_round

@@ -202,7 +202,7 @@ def test_steps_are_what_a_pairs_own_ayes_add(one_sided: bool, with_lengths: bool
 def test_every_node_must_have_reported() -> None:
     mechanism = AdjacencyResponse(epsilon=1.0, num_nodes=3)
     reports = NeighbourReports(3, np.array([0, 1, 1]), np.array([1], dtype=np.int32), np.array([0, 2]))
-    with pytest.raises(InvalidReports, match="Each of 3 nodes"):
+    with pytest.raises(InvalidReports, match="one list from each of 3 nodes"):
         ReportedPairs.from_reports(reports, mechanism)
 
 
