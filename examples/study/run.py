@@ -16,11 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from privet.collection.operator.folder import StudyFolder, open_reports
-from privet.collection.operator.received import Received
-from privet.collection.operator.rehearsal import live_collector, play_people
-from privet.collection.operator.training import train
-from privet.collection.study.manifest import Study
+from privet.collection import Received, Study, StudyFolder, live_collector, open_reports, play_people, train
 from privet.data import Graph, social_graph
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData

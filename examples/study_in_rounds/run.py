@@ -23,12 +23,7 @@ from pathlib import Path
 import https  # beside this file
 import numpy as np
 
-from privet.collection.operator.declaration import declare
-from privet.collection.operator.folder import StudyFolder
-from privet.collection.operator.received import Received
-from privet.collection.operator.rehearsal import live_collector, play_people
-from privet.collection.operator.rounds import next_round, recompute
-from privet.collection.operator.training import train
+from privet.collection import Received, StudyFolder, declare, live_collector, next_round, play_people, recompute, train
 from privet.data import Graph, Split, social_graph
 from privet.mechanisms import SystemBits
 from privet.systems import Inquiry

@@ -70,7 +70,8 @@ def _assessment(source: Path) -> str:
         try:
             return impact_assessment(Chain((Study.from_bytes(source.read_bytes()),)))
         except OSError as error:
-            raise InvalidData(f"study {source}", "a study's directory or its study.json", error.strerror) from None
+            reason = error.strerror
+            raise InvalidData(f"{source} is no study's directory and no study.json: {reason}.") from None
     from privet.collection.operator.folder import StudyFolder
 
     store = StudyFolder.open(source).store()

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from privet.collection.operator.folder import open_reports as open_reports
     from privet.collection.operator.models import TrainedModel as TrainedModel
     from privet.collection.operator.new_study import make_study as make_study
+    from privet.collection.operator.received import Received as Received
     from privet.collection.operator.rehearsal import free_port as free_port
     from privet.collection.operator.rehearsal import live_collector as live_collector
     from privet.collection.operator.rehearsal import play_people as play_people
     from privet.collection.operator.rehearsal import start_collector as start_collector
     from privet.collection.operator.rounds import next_round as next_round
     from privet.collection.operator.rounds import recompute as recompute
+    from privet.collection.operator.training import systems_for as systems_for
+    from privet.collection.operator.training import train as train
+    from privet.collection.operator.training_files import train_study as train_study
     from privet.collection.study.manifest import Study as Study
     from privet.collection.study.study_file import StudyFile as StudyFile
 
@@ -34,6 +38,7 @@ _HOME = {
     "Ledger": "device.ledger",
     "Participant": "device.participant",
     "PrivateAnswers": "device.participant",
+    "Received": "operator.received",
     "Study": "study.manifest",
     "StudyFile": "study.study_file",
     "StudyFolder": "operator.folder",
@@ -48,6 +53,9 @@ _HOME = {
     "read_answers": "operator.export.answer_files",
     "recompute": "operator.rounds",
     "start_collector": "operator.rehearsal",
+    "systems_for": "operator.training",
+    "train": "operator.training",
+    "train_study": "operator.training_files",
     "write_answers": "operator.export.answer_files",
 }
 

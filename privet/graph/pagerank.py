@@ -79,7 +79,7 @@ def pagerank_filter(
         vectors: As for :func:`pagerank`.
     """
     if not is_symmetric(adjacency):
-        raise InvalidParameter("adjacency", "symmetric; use pagerank_series otherwise", "a directed graph")
+        raise InvalidParameter("pagerank needs an undirected graph. Use pagerank_series for a directed one.")
     operator = pagerank_operator(adjacency, r)
     plain = resolvent_coefficients(alpha, -1.0, 1.0, tolerance)
     found = _outer(adjacency, vectors)

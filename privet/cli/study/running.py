@@ -14,9 +14,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from privet.cli.app import AsJson
+from privet.cli.app import AsJson, BadOption
 from privet.cli.study.group import Folder, study
-from privet.errors import InvalidParameter
 
 
 class Log(StrEnum):
@@ -70,8 +69,8 @@ def _check_port(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except OSError as error:
-        found = f"{host}:{port} ({error.strerror or error})"
-        raise InvalidParameter("--host, --port", "an address that is free", found) from None
+        reason = error.strerror or error
+        raise BadOption(f"{host}:{port} is not an address that is free: {reason}. Name another --port.") from None
 
 
 @study.command()
@@ -87,7 +86,10 @@ def status(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show each round, how many answered, what was refused, how honest reports look, and what was promised."""
+    """Show who answered, what was refused, what is promised.
+
+    Each round is shown, and how honest its reports look.
+    """
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.server.store.overview import overview, screen_round, stores_of
 
@@ -165,7 +167,10 @@ def next_(
         ),
     ] = None,
 ) -> None:
-    """Close the newest round and draw up the next one from what is public by now."""
+    """Close the newest round, and open the next one.
+
+    It is drawn up from what is public by now.
+    """
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.operator.rounds import next_round
     from privet.privacy.rounding import at_most

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from privet.collection.server.store.store import Store
 from privet.collection.study.chain import Chain
 from privet.collection.study.manifest import Study
 from privet.collection.study.open_answers import OpenData
@@ -25,6 +24,9 @@ from privet.privacy import Unit
 from privet.release import Answers
 from privet.systems import SYSTEMS, Collected, LocalSystem
 from privet.systems.collected import Shown
+
+if TYPE_CHECKING:
+    from privet.collection.server.store.store import Store
 
 __all__ = ["Received", "planned_system", "split_labelled"]
 

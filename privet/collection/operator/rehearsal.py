@@ -154,7 +154,7 @@ def take_part(
 
 def _private(graph: Graph, node: int) -> PrivateAnswers:
     if graph.features is None:
-        raise InvalidData("graph of a rehearsal", "with features", "none")
+        raise InvalidData("A rehearsal needs a graph with features, and this one has none.")
     features = sp.csr_array(graph.features[[node]]).toarray()[0].tolist()
     label = None if graph.labels is None else int(graph.labels[node])
     row = graph.adjacency

@@ -59,7 +59,7 @@ def estimated_degrees(
     """
     if pairs.answered is not None:
         if lengths is not None:
-            raise InvalidReports("lengths of neighbour lists", "those of all nodes", "those of some")
+            raise InvalidReports("Lengths help only if every list arrived. Estimate degrees without them.")
         return _degrees_from_some(pairs, pairs.answered)
     place, others = np.arange(pairs.num_nodes), pairs.num_nodes - 1
     first, second = (np.bincount(end, pairs.ayes, pairs.num_nodes) for end in (pairs.sources, pairs.targets))

@@ -213,7 +213,9 @@ def _square(reports: NeighbourReports, some: bool) -> sp.csr_array:
     order = np.argsort(reports.users)
     ordered = reports.users[order]
     if not some and not np.array_equal(ordered, np.arange(reports.num_nodes)):
-        raise InvalidReports("neighbour reports", f"one list from each of {reports.num_nodes} nodes", "others")
+        raise InvalidReports(
+            f"{len(reports)} neighbour lists are not one list from each of {reports.num_nodes} nodes. Set some=True."
+        )
     if (ordered[1:] == ordered[:-1]).any():
         raise InvalidReports("neighbour reports", "one list a node", f"two from node {_first_repeated(ordered)}")
     lists = sp.csr_array(reports.to_sparse()[order])

@@ -289,8 +289,10 @@ def _log_shares(weights: NDArray[np.float32], shares: NDArray[np.float32]) -> ND
 
 def _check_labels(topology: Topology, labels: NDArray[Any], classes: int) -> NDArray[np.int64]:
     known = np.flatnonzero(labels >= 0)
-    if len(labels) != topology.num_nodes or (len(known) and labels.max() >= classes):
-        raise InvalidData("labels", f"one below {classes} or -1 for each of {topology.num_nodes} people", "others")
+    if len(labels) != topology.num_nodes:
+        raise InvalidData("labels", f"one for each of {topology.num_nodes} people", f"{len(labels)} labels")
+    if len(known) and labels.max() >= classes:
+        raise InvalidData("labels", f"below {classes}, or -1 where none is visible", int(labels.max()))
     if len(known) < 2 * FOLDS:
         raise InvalidData(f"A structural prior needs the labels of at least {2 * FOLDS} people, not of {len(known)}.")
     return known

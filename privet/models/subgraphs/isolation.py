@@ -27,9 +27,10 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, is_in_torch_dispatch_mode
 
+from privet.data.mixing import MULTIPLIER, STEP, mixed
 from privet.errors import PrivetError
 
-__all__ = ["KeyedDropout", "mapping", "mixed", "refuse_sight", "seeded_by"]
+__all__ = ["KeyedDropout", "mapping", "refuse_sight", "seeded_by"]
 
 _OPERATORS_OF_TORCH = ("aten", "prim")
 _UNFILLED = [
@@ -38,7 +39,6 @@ _UNFILLED = [
 ]
 _RULES = "custom_function_call_vmap_helper"  # runs each rule that autograd.Function.vmap or register_vmap brings
 
-_STEP, _FIRST, _SECOND = -7046029254386353131, -4658895280553007687, -7723592293110705685  # of SplitMix64
 _COIN = 2**31
 
 
@@ -146,24 +146,8 @@ class KeyedDropout(TorchFunctionMode):
         if not training or not p:
             return rows
         self._calls += 1
-        call = torch.tensor(self._calls) * _SECOND  # in a tensor, where products wrap around
-        places = torch.arange(1, 1 + rows.numel()) * _STEP
+        call = torch.tensor(self._calls) * MULTIPLIER  # in a tensor, where products wrap around
+        places = torch.arange(1, 1 + rows.numel()) * STEP
         coins = mixed(mixed(self.key + call) + places) & (_COIN - 1)
         kept = (coins >= round(p * _COIN)).reshape(rows.shape)
         return rows * kept.to(rows.dtype) / max(1.0 - p, 1e-30)
-
-
-def mixed(words: Tensor) -> Tensor:
-    """Return a hash of 64-bit integers (the last step of SplitMix64).
-
-    Args:
-        words: Integers.
-    """
-    words = (words ^ _shifted(words, 30)) * _FIRST
-    words = (words ^ _shifted(words, 27)) * _SECOND
-    return words ^ _shifted(words, 31)
-
-
-def _shifted(words: Tensor, by: int) -> Tensor:
-    """Shift right without the sign."""
-    return torch.bitwise_and(words >> by, 2 ** (64 - by) - 1)

@@ -167,8 +167,9 @@ def test_from_a_plan_to_a_model(home):
     assert "public record with" in privet("study", "export", path, "--public", "--out", record, home=home)
     assert ": as its manifest says." in privet("study", "verify", record, home=home)
     options = ["train", "--study", path, "--out", home / "model", "--json", "--system"]
-    assert "that of the study's plan, inquiry" in privet(*options, "lpgnn", home=home, status=2)
-    assert "left out" in privet(*options, "inquiry", "--graph", home / "edges.csv", home=home, status=2)
+    assert "The study's plan names inquiry" in privet(*options, "lpgnn", home=home, status=2)
+    again = [*options, "inquiry", "--graph", home / "edges.csv"]
+    assert "binds the public topology" in privet(*again, home=home, status=2)
     facts = json.loads(privet(*options, "inquiry", home=home))
     assert facts["respondents"] > 100
     assert facts["gain_margin"] > 0

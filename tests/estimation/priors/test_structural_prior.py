@@ -151,9 +151,10 @@ def test_labels_that_do_not_fit_are_one_sentence(graph: Graph, labels: NDArray[n
     for make in (structural_prior, neighbour_prior):
         with pytest.raises(InvalidData, match=r"needs the labels of at least 10 people, not of 9\.$"):
             make(graph.adjacency, few, CLASSES)
-        for wrong in (labels[:-1], np.where(labels >= 0, labels + 1, -1)):
-            with pytest.raises(InvalidData, match=r"labels must be one below 3 or -1 for each of 300 people"):
-                make(graph.adjacency, wrong, CLASSES)
+        with pytest.raises(InvalidData, match="labels must be one for each of 300 people, not 299 labels"):
+            make(graph.adjacency, labels[:-1], CLASSES)
+        with pytest.raises(InvalidData, match="labels must be below 3, or -1 where none is visible, not 3"):
+            make(graph.adjacency, np.where(labels >= 0, labels + 1, -1), CLASSES)
 
 
 def slow_hops(adjacency: NDArray[Any], labels: NDArray[Any], person: int) -> NDArray[Any]:

@@ -89,7 +89,7 @@ def answer_tables(study: Study, answers: Answers) -> Iterator[Any]:
     ordered = Answers(study.release, answers.parts).checked()
     users = ordered.users
     if any(len(part) != len(users) for part in ordered.values()):
-        raise InvalidReports("study's reports", "answers to every question by everybody", "some that lack one")
+        raise InvalidReports("Some of the study's reports lack the answer to a question.")
     for start in range(0, max(len(users), 1), _BLOCK):
         rows = np.arange(start, min(start + _BLOCK, len(users)))
         yield _table(Answers(study.release, {name: part.take(rows) for name, part in ordered.items()}), study)
@@ -107,7 +107,7 @@ def read_answers(path: str | os.PathLike[str], *more: str | os.PathLike[str]) ->
     study = _study_of(tables[0].schema.metadata or {}, sources[0].name)
     for table, source in zip(tables, sources, strict=True):
         if _study_of(table.schema.metadata or {}, source.name).id != study.id:
-            raise InvalidData(f"file '{source.name}'", f"one of the study {study.id}", "one of another study")
+            raise InvalidData(f"{source.name} has reports of another study than {study.id}.")
         _check_columns(table, study)
     try:
         return study, _answers(_concatenated(tables), study)
@@ -130,7 +130,7 @@ def _read(source: Path) -> Any:
         with pq.ParquetFile(source, page_checksum_verification=True) as file:
             return file.read()
     except FileNotFoundError:
-        raise InvalidData(f"file '{source.name}'", "an existing file", "none") from None
+        raise InvalidData(f"There is no file {source.name}. 'privet study export' writes one.") from None
     except (pa.ArrowException, OSError) as error:
         raise InvalidData(f"file '{source.name}'", "a readable Parquet file of reports", str(error)) from None
 
@@ -145,7 +145,7 @@ def read_erasures(path: str | os.PathLike[str]) -> int:
     source = Path(path)
     found = _metadata(source).get(_ERASURES, b"")
     if not found.isdigit():
-        raise InvalidData(f"file '{source.name}'", "a study's exported answers", "one without its number of erasures")
+        raise InvalidData(f"{source.name} does not say how many people were erased. 'privet study export' does.")
     return int(found)
 
 
@@ -197,10 +197,10 @@ def _answers(table: Any, study: Study) -> Answers:
 
 def _study_of(metadata: dict[bytes, bytes], name: str) -> Study:
     if metadata.get(_KEYS[0]) != _FORMAT or _KEYS[1] not in metadata:
-        raise InvalidData(f"file '{name}'", "a study's exported answers", "one without a study's manifest")
+        raise InvalidData(f"{name} has no study's manifest, so 'privet study export' did not write it.")
     study = Study.from_bytes(metadata[_KEYS[1]])
     if metadata.get(_KEYS[2]) != study.id.encode():
-        raise InvalidData(f"file '{name}'", f"one of the study {study.id}", "another id beside its manifest")
+        raise InvalidData(f"{name} has another id beside the manifest of the study {study.id}.")
     return study
 
 

@@ -92,7 +92,7 @@ def open_record(path: Path) -> Store:
     if path.is_dir():
         return StudyFolder.open(path).store()
     if not path.is_file():
-        raise InvalidData(f"public record '{path.name}'", "an existing file", "none")
+        raise InvalidData(f"There is no public record {path.name}. 'privet study export --public' writes one.")
     engine = sa.create_engine(sa.URL.create("sqlite", database=str(path)))
     try:
         with engine.connect() as connection:
@@ -103,5 +103,5 @@ def open_record(path: Path) -> Store:
     finally:
         engine.dispose()
     if len(manifests) != 1:
-        raise InvalidData(f"public record '{path.name}'", "the record of one study", "another file")
+        raise InvalidData(f"{path.name} is not the public record of one study.")
     return Store.open(path, Study.from_bytes(manifests[0]))

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from privet.data.mixing import mixed
 from privet.errors import InvalidData
 from privet.graph.subgraphs import Role, SubgraphBatch
-from privet.models.subgraphs.isolation import mixed
 
 __all__ = ["LinkPrediction", "pair_scores"]
 

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
 from privet.data import Graph
+from privet.data.mixing import mixed
 from privet.errors import InvalidData, PrivetError
 from privet.mechanisms.primitives.grid import GridSum
 from privet.models import roc_auc, seeded
 from privet.models.private_training import descend
 from privet.models.subgraphs import SubgraphGradients
-from privet.models.subgraphs.isolation import mixed
 from privet.privacy import Guarantee
 from privet.release.central import CentralRelease
 from privet.systems.central._training_view import TrainingView

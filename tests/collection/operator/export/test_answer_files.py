@@ -146,7 +146,7 @@ def tampered(table: pa.Table, how: str) -> pa.Table:
         ("another column", "columns"),
         ("no column", "columns"),
         ("wider symbols", "columns"),
-        ("no manifest", "a study's exported answers"),
+        ("no manifest", "has no study's manifest"),
         ("respelled manifest", "canonical form"),
     ],
 )
@@ -165,7 +165,7 @@ def test_a_manifest_with_another_budget_is_another_study(tmp_path: Path) -> None
     write_answers(tmp_path / "reports.parquet", study, some_answers(study))
     table = tampered(pq.read_table(tmp_path / "reports.parquet"), "altered manifest")
     pq.write_table(table, tmp_path / "tampered.parquet")
-    with pytest.raises(InvalidData, match="another id beside its manifest"):
+    with pytest.raises(InvalidData, match="another id beside the manifest"):
         read_answers(tmp_path / "tampered.parquet")
 
 
@@ -228,7 +228,7 @@ def test_a_file_without_its_number_of_erasures_is_refused(tmp_path):
     table = pq.read_table(tmp_path / "reports.parquet")
     metadata = {name: value for name, value in table.schema.metadata.items() if name != b"privet.erasures"}
     pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "other.parquet")
-    with pytest.raises(InvalidData, match="without its number of erasures"):
+    with pytest.raises(InvalidData, match="does not say how many people were erased"):
         read_erasures(tmp_path / "other.parquet")
     (tmp_path / "text.parquet").write_text("no Parquet")
     with pytest.raises(InvalidData, match="readable Parquet"):

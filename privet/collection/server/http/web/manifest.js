@@ -16,7 +16,7 @@ const isHash = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(val
 const isDigest = (value) => typeof value === "string" && value.startsWith("sha256:") && isHash(value.slice(7));
 const orNull = (value, fits) => value === null || fits(value);
 
-/** What a manifest says, with the mechanisms of its questions. */
+/** The content of a manifest, with the mechanisms of its questions. */
 export function understand(manifest) {
   checkKeys(manifest, KEYS, "the manifest");
   check(manifest.format === "privet-study-4", `its format is “${manifest.format}”`);

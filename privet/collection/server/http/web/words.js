@@ -20,7 +20,7 @@ export function inThreeLines(study) {
   ];
 }
 
-/** What this round adds to the price of earlier ones, and what later ones would add, where there are any. */
+/** Sentences about what this round adds to the price of earlier ones, and what later ones would add, where there are any. */
 function rounds(study) {
   const added = study.total === study.cost ? "" : ` ${text("summary.rounds", { cost: atMost(study.cost) })}`;
   const all = announcedCost(study.rounds);
