@@ -85,7 +85,7 @@ def attack(
     from privet.evaluation.attack import Attack, figures_needed
     from privet.evaluation.attack import attack as measure
     from privet.evaluation.workers import usual_workers
-    from privet.reporting.damage import damage_figure
+    from privet.reporting.curves import damage_figure
     from privet.systems import SYSTEMS, LocalSystem
     from privet.systems.presets import system_for
 

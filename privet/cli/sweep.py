@@ -71,7 +71,7 @@ def sweep(
     from privet.evaluation.evaluate import figures_needed
     from privet.evaluation.sweep import sweep as measure
     from privet.evaluation.workers import usual_workers
-    from privet.reporting.figures import tradeoff_figure
+    from privet.reporting.curves import tradeoff_figure
     from privet.systems import SYSTEMS
     from privet.systems.presets import system_for
 

@@ -9,8 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 from privet.errors import InvalidData
-from privet.reporting.drawing import check_format, write_figure
-from privet.reporting.palette import GREYS, PAPER, SERIES, style
+from privet.reporting.drawing import GREYS, PAPER, SERIES, check_format, style, write_figure
 from privet.reproduction.measured import Table, TableCell
 
 __all__ = ["plot_table"]
