@@ -90,7 +90,7 @@ def parameters_of(options: Mapping[str, Any], others: list[str] | None) -> dict[
     if "nodes" in parameters:
         parameters["num_nodes"] = parameters.pop("nodes")
     if "sigma" in parameters:
-        from privet.privacy.accounting.units import noise_multiplier_of
+        from privet.privacy.accounting.losses import noise_multiplier_of
 
         parameters["noise_multiplier"] = noise_multiplier_of(parameters.pop("sigma"))
     return parameters

@@ -73,7 +73,10 @@ def participate(
         typer.Option("--insecure", help="Send the token over http:// to another machine, too (default: https only)."),
     ] = False,
 ) -> None:
-    """Take part in a study: see what is asked, perturb on this device, store the report, send it."""
+    """Take part in a study.
+
+    See what is asked, randomise the answers on this device, store the report, and send it.
+    """
     from privet.collection.device.client import Invited
     from privet.collection.device.ledger import Ledger, default_path
     from privet.collection.device.participant import Participant, Refusal
@@ -198,9 +201,7 @@ def _read(path: Path, directory: Directory | None) -> PrivateAnswers:
         reason = getattr(error, "strerror", None) or "it is no JSON"
         raise InvalidData(f"The answers in {path.name} cannot be read: {reason}.") from None
     if not isinstance(document, dict) or not set(document) <= keys:
-        raise InvalidData(
-            f"{path.name} must be an object with the features, label and neighbours that are asked for."
-        )
+        raise InvalidData(f"{path.name} must be an object with the features, label and neighbours that are asked for.")
     features, neighbours = document.get("features", []), document.get("neighbours", [])
     if not isinstance(features, list) or not isinstance(neighbours, list):
         raise InvalidData(f"The features and the neighbours in {path.name} must be lists.")

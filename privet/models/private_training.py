@@ -133,7 +133,7 @@ def _released(total: GridSum | NDArray[np.float64], how: PrivateSteps, bits: Bit
     if isinstance(total, GridSum):
         return total.with_noise(how.sigma, bits, noise=how.noise)
     if how.sigma:
-        raise InvalidParameter("gradient_sum", "a sum on the integer grid where noise is added", "doubles")
+        raise InvalidParameter("Noise needs a sum on the integer grid. Let gradient_sum return a GridSum.")
     return total
 
 

@@ -108,4 +108,4 @@ def roc_auc(positive: Tensor, negative: Tensor) -> float:
 def _check_numbers(scores: Tensor) -> None:
     """Refuse NaN: that of a diverged model would be ranked first, and so look perfect."""
     if scores.isnan().any():
-        raise InvalidData("scores", "numbers", "NaN")
+        raise InvalidData("Some scores are NaN, not numbers: training diverged. Use a smaller learning rate.")

@@ -111,7 +111,9 @@ def train(
                     batches = _batches(model.train(), loss)
                     first = next(batches, None)
                 if first is None:
-                    raise InvalidData(f"loss of epoch {epoch + 1}", "a tensor or at least one mini-batch's", "none")
+                    raise InvalidData(
+                        f"The loss of epoch {epoch + 1} has no mini-batch. Return a tensor, or yield at least one."
+                    )
                 losses.append(fmean(_step(each, optimizer, settings, epoch) for each in chain([first], batches)))
                 show(epoch + 1, losses[-1], scores[-1])
     finally:

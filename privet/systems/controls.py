@@ -33,6 +33,7 @@ __all__ = [
     "LABEL_PROPAGATION",
     "MAJORITY",
     "NON_PRIVATE",
+    "OWN",
     "SAME_SETTINGS",
     "STRUCTURE",
     "STRUCTURE_ONLY",
@@ -53,13 +54,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Control:
-    """A figure that stands beside a system's own.
+    """A figure that stands beside a system's own, in an evaluation or in a column of a table.
 
     Attributes:
         key: The name in result files.
         short: The name in a narrow column.
         title: The name in words.
-        fit: Trains it: ``fit(subject, graph, seed)``; the graph has a split.
+        fit: Trains it: ``fit(subject, graph, seed)`` returns a :class:`Fitted` model; the graph has a split. In a table
+            whose figures are no scores of predictions, it returns the figure, and is also given the cell's protocol.
         question: The data whose worth the system's lead over this control shows, such as "the private features".
         spares: The data that need not be collected if this control does as well as the system.
         subject: The system that ``fit`` is given, made from the one that is compared. Systems that give equal
@@ -69,14 +71,15 @@ class Control:
     key: str
     short: str
     title: str
-    fit: Callable[[Any, Graph, int], Fitted]
+    fit: Callable[..., Any]
     question: str | None = None
     spares: str | None = None
     subject: Callable[[Any], Any] = lambda system: system
 
     def trained(self, system: Any, graph: Graph, seed: int) -> Fitted:
         """Train this control of a system on a graph with a split."""
-        return self.fit(self.subject(system), graph, seed)
+        fitted: Fitted = self.fit(self.subject(system), graph, seed)
+        return fitted
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,10 @@ def simulate(system: Any, graph: Graph, seed: int) -> Fitted:
     given = chosen.collect(graph) if isinstance(system, LocalSystem) else graph
     fitted: Fitted = chosen.fit(given)
     return fitted
+
+
+OWN = Control("private", "", "", simulate)
+"""The system itself, as its first figure."""
 
 
 def rival(kind: type[CentralSystem]) -> Control:

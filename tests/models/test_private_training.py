@@ -60,5 +60,5 @@ def test_more_noise_than_is_accounted_for_is_refused_before_the_first_step() -> 
 
 def test_noise_needs_a_sum_on_the_grid() -> None:
     how = PrivateSteps(steps=1, max_grad_norm=0.5, sigma=1.0, expected_size=10.0)
-    with pytest.raises(InvalidParameter, match="a sum on the integer grid where noise is added"):
+    with pytest.raises(InvalidParameter, match="needs a sum on the integer grid"):
         descend([torch.nn.Parameter(torch.zeros(2))], lambda: np.zeros(2), how, SeededBits(0))

@@ -27,8 +27,8 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.mechanisms import Bits, GridSum
 from privet.mechanisms.primitives.noise import Noise
+from privet.privacy.accounting.losses import paper_sigma
 from privet.privacy.accounting.processes import Process
-from privet.privacy.accounting.units import paper_sigma
 
 __all__ = ["CanaryGraph", "ManyCanaries", "Sightings"]
 

@@ -48,9 +48,13 @@ _ELEMENTWISE = (nn.ELU, nn.Identity, nn.ReLU, nn.SELU, nn.Tanh)
 
 
 class Layer(NamedTuple):
-    """A linear layer's part in some examples: each one's input h, its slope g = dL/dz, |h|² + 1 and |g|².
+    """The inputs and gradients of a linear layer z = W h + b for a group of examples.
 
-    The squared norms are rounded up.
+    Attributes:
+        inputs: h, one row for each example.
+        slopes: g = dL/dz, one row for each example.
+        squares: |h|² + 1 for each example, rounded up.
+        steepness: |g|² for each example, rounded up.
     """
 
     inputs: Tensor | SparseRows
@@ -60,7 +64,7 @@ class Layer(NamedTuple):
 
 
 class AggregatedLayer(NamedTuple):
-    """The same of a first layer with aggregated inputs h = s (y - m 1): of y the sum and |y|² are enough."""
+    """The same for a first layer with aggregated inputs h = s (y - m 1); the sum of y and |y|² say all about them."""
 
     rows: AggregatedRows
     slopes: Tensor
@@ -227,7 +231,7 @@ def _forward(network: nn.Sequential, rows: Tensor | SparseRows, mapped: bool) ->
         steps.append((layer, before, after))
         hidden = after.detach() if isinstance(after, Tensor) else after
     if not steps or not isinstance(steps[-1][0], nn.Linear) or not isinstance(hidden, Tensor):
-        raise InvalidParameter("network", "ending in a linear layer", "another end")
+        raise InvalidParameter("A network for clipped gradients must be one ending in a linear layer. Append one.")
     return steps, hidden
 
 

@@ -80,8 +80,7 @@ class CentralSystem(PrivateTraining, ABC):
         if self.batch_norm:
             expected = "False: statistics of a batch make each example's gradient depend on all the others"
             raise InvalidParameter("batch_norm", expected, self.batch_norm)
-        for name in ("hidden_channels", "num_layers"):
-            self.require(name, getattr(self, name) >= 1, "an integer of at least 1")
+        self.require_counts("hidden_channels", "num_layers")
         self.require("axes", self.axes >= 0, "an integer of at least 0")
 
     @property
@@ -89,7 +88,6 @@ class CentralSystem(PrivateTraining, ABC):
         """The kind of noise."""
         return self.noise
 
-    @abstractmethod
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Train on the training nodes and predict for those of validation and test.
 
@@ -99,6 +97,19 @@ class CentralSystem(PrivateTraining, ABC):
             graph: A graph with features, a schema, labels and a split.
             progress: Show a bar on a terminal (default False).
         """
+        view, bits = self.view(graph), self.bits()
+        network = self.network(view.features.shape[1], view.classes)
+        self.descend(network, self.batches(view, bits), view.num_nodes, bits, progress=progress)
+        return self.released(network, view, self.infer(network, view, bits))
+
+    def batches(self, view: TrainingView, bits: Bits) -> Callable[[], Batch]:
+        """Return a function that draws the examples of a step and their classes; a system has this or its own ``fit``.
+
+        Args:
+            view: The holder's side of the graph.
+            bits: The source of coins, and of the noise on whatever is released before the steps.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
@@ -190,6 +201,10 @@ class CentralSystem(PrivateTraining, ABC):
     def input_width(self, features: int) -> int:
         """Return the width of an example."""
         return features
+
+    def release_noise(self, num_nodes: int) -> float:
+        """Return the standard deviation of the noise on what is released before the steps."""
+        return self.noise_multiplier_for(num_nodes) * self.process(num_nodes).sensitivity
 
     def descend(
         self, network: nn.Sequential, batch: Callable[[], Batch], num_nodes: int, bits: Bits, *, progress: bool

@@ -75,7 +75,7 @@ class PrivateTraining:
         self.require("noise_multiplier", noise is None or 0 <= noise < math.inf, "at least 0")
         self.require("max_grad_norm", self.max_grad_norm > 0, "above 0")
         self.require("max_grad_norm", noise == 0 or self.max_grad_norm < math.inf, "finite with noise")
-        self.require("batch_size", self.batch_size >= 1, "an integer of at least 1")
+        self.require_counts("batch_size")
         for name in ("epochs", "learning_rate"):
             self.require(name, 0 < getattr(self, name) < math.inf, "a finite number above 0")
         self.require("seed", self.seed is None or self.seed >= 0, "None or an integer of at least 0")
@@ -90,6 +90,11 @@ class PrivateTraining:
         """
         if not holds:
             raise InvalidParameter(name, expected, getattr(self, name))
+
+    def require_counts(self, *names: str) -> None:
+        """Refuse settings that are no integers of at least 1."""
+        for name in names:
+            self.require(name, getattr(self, name) >= 1, "an integer of at least 1")
 
     @property
     def noise_kind(self) -> Noise:

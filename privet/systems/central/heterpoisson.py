@@ -115,15 +115,8 @@ class HeterPoisson(SubgraphTraining, CentralSystem):
         sml = (Control("sml", "SML", title, published),) if "sml" in self.process_kind.noises else ()
         return (*sml, _STRUCTURE_ALONE, *super().controls())
 
-    def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
-        """Run Algorithm 1, then the private inference of Section 4.4."""
-        view, bits = self.view(graph), self.bits()
-        network = self.network(view.features.shape[1], view.classes)
-        self.descend(network, self.batches(view, bits), view.num_nodes, bits, progress=progress)
-        return self.released(network, view, self.infer(network, view, bits))
-
     def batches(self, view: TrainingView, bits: Bits) -> Callable[[], Batch]:
-        """Return a source of batches; sub-graphs that neither coins nor centres change are aggregated only once."""
+        """Sample sub-graphs as Algorithm 1 does; those that no coin changes are aggregated only once."""
         sampler, sparse, public = self.sampler(view), view.stays_sparse(), self.public_structure(view)
         always = sampler.always_the_same()
 

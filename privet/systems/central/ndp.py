@@ -6,10 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.privacy.accounting.processes import Process
-from privet.privacy.accounting.processes._base import is_count
 from privet.privacy.accounting.processes.bounded_degree import BoundedDegree
 from privet.systems.central._training_view import TrainingView, bounded_listeners
 from privet.systems.central.heterpoisson import HeterPoisson
@@ -35,8 +33,7 @@ class NDP(HeterPoisson):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not is_count(self.max_degree):
-            raise InvalidParameter("max_degree", "an integer of at least 1", self.max_degree)
+        self.require_counts("max_degree")
 
     @property
     def expected_picks(self) -> float:

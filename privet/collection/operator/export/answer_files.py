@@ -145,9 +145,7 @@ def read_erasures(path: str | os.PathLike[str]) -> int:
     source = Path(path)
     found = _metadata(source).get(_ERASURES, b"")
     if not found.isdigit():
-        raise InvalidData(
-            f"{source.name} does not say how many people were erased. 'privet study export' does."
-        )
+        raise InvalidData(f"{source.name} does not say how many people were erased. 'privet study export' does.")
     return int(found)
 
 
