@@ -17,10 +17,9 @@ from typing import Any
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from privet.privacy.accounting.degrees import binomial, shift_weights
-from privet.privacy.accounting.losses import compose_steps
+from privet.privacy.accounting.losses import compose_steps, noise_multiplier_of, paper_sigma
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.privacy.accounting.steps import step_losses
-from privet.privacy.accounting.units import noise_multiplier_of, paper_sigma
 from privet.privacy.delta import chosen_delta
 
 NODES, SIGMA, MULTIPLIER, STEPS = 22_470, 12.7312, 1, 50

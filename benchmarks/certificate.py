@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.data import Graph, load, social_graph, split_nodes
-from privet.estimation.certificate import neighbour_links
-from privet.estimation.neighbour_evidence import class_mixing, told_of_neighbours
+from privet.estimation.answers.liars_needed import neighbour_links
+from privet.estimation.answers.neighbour_evidence import class_mixing, told_of_neighbours
 from privet.mechanisms import SeededBits
 from privet.release.asks.resemblance import Resemblance
 from privet.systems.local.inquiry import Inquiry

@@ -37,7 +37,7 @@ from privet.data import split_nodes
 from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms import GridSum, SeededBits
 from privet.models.clipping import clipped_gradient
-from privet.models.rows import SparseRows
+from privet.models.clipping.rows import SparseRows
 from privet.systems.central._training_view import TrainingView
 from privet.systems.central.heterpoisson import HeterPoisson
 

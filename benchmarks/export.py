@@ -24,17 +24,17 @@ import numpy as np
 import sqlalchemy as sa
 
 from benchmarks._big_graphs import COMMUNITY, write_edges
+from privet.collection.operator.export.parted_answers import parted_answers
+from privet.collection.operator.export.partitions import PartitionedAnswers, export_partitions
 from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.collection.operator.keys import Keys
-from privet.collection.operator.parted_answers import parted_answers
-from privet.collection.operator.partitioned_export import PartitionedAnswers, export_partitions
-from privet.collection.operator.training import collected_from
+from privet.collection.operator.received import Received
 from privet.collection.server.store.database import engine_for
 from privet.collection.server.store.tables import STUDIES
 from privet.collection.study.manifest import Study
 from privet.data import Graph, Schema
 from privet.data.store import GraphStore, build_store
-from privet.graph.distributed import ClusterAdjacency, ClusterGraph, connect
+from privet.graph.distributed import ClusterGraph, StoredTopology, connect
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
 from privet.systems import LPGNN
@@ -181,8 +181,8 @@ def _train(export: Path, store: Path) -> dict[str, Any]:
         system = LPGNN.from_release(
             study.release, projection=COLUMNS, hops=2, label_hops=2, label_evidence=20.0, max_epochs=2, seed=0
         )
-        public = Graph.from_operator(ClusterAdjacency(hosted))
-        collected = collected_from(study, answers, system, graph=public)
+        public = Graph.from_operator(StoredTopology(hosted))
+        collected = Received.of(study, answers).collected(system, graph=public)
         fitted = system.fit(collected)
         figures = _figures(len(answers["features"].users), began)
         figures["accuracy"] = round(float((fitted.predict() == _classes(np.arange(study.nodes))).mean()), 4)

@@ -19,7 +19,7 @@ import torch
 
 from benchmarks._common import Target, judged, known_graph
 from privet.data import Graph, social_graph, split_nodes
-from privet.estimation import prior as prior_of
+from privet.estimation.priors import structural_prior as prior_of
 from privet.systems import LPGNN, Inquiry
 
 NODES, DEGREE, FEATURES, CLASSES = 22_470, 15.2, 4_714, 4

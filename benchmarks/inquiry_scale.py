@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from benchmarks._common import Target, judged
 from privet.data import social_graph
-from privet.estimation.friends import friend_posterior
-from privet.estimation.neighbour_evidence import neighbour_evidence
-from privet.estimation.prior import neighbour_prior
-from privet.estimation.resemblance import KnownAccuracy, best_offers, evidence
+from privet.estimation.answers.answer_models import KnownAccuracy, best_offers, evidence
+from privet.estimation.answers.neighbour_evidence import neighbour_evidence
+from privet.estimation.friends.friend_posterior import friend_posterior
+from privet.estimation.priors.structural_prior import neighbour_prior
 from privet.estimation.shared_weights import SharedWeights
 from privet.mechanisms import Counts, OfferedResponse, SeededBits
 from privet.release import PrivateData

@@ -21,8 +21,8 @@ import torch
 
 from benchmarks._common import Target, judged
 from privet.data import social_graph
-from privet.estimation.adam import Adam
-from privet.estimation.fold_networks import FoldInputs, FoldNetworks
+from privet.estimation.priors.adam import Adam
+from privet.estimation.priors.fold_networks import FoldInputs, FoldNetworks
 from privet.evaluation import evaluate
 from privet.graph import gcn_operator, pagerank_operator, pagerank_series
 from privet.graph.order import local_order

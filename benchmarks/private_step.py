@@ -27,8 +27,8 @@ from benchmarks._common import Target, judged, known_graph
 from privet.mechanisms import SystemBits
 from privet.models import private_training
 from privet.models.clipping import clipped_gradient, perceptron, stable_block, summed_gradient
+from privet.models.clipping.rows import SparseRows
 from privet.models.private_training import PrivateSteps
-from privet.models.rows import SparseRows
 
 CLIP, SIGMA = 1.0, 1.0
 TARGETS = {

@@ -78,7 +78,7 @@ def _measure(kind: str, side: str, batch_size: int, repeats: int) -> dict[str, f
     graph = graph.replace(split=split_nodes(graph, 0.8, 0.0, seed=0))
     trainer = PrivateTrainer(Network(kind), graph, noise_multiplier=4.0, batch_size=batch_size, seed=0)
     view = trainer._view()
-    batch = trainer.system.sampler(view).draw(SeededBits(1))
+    batch = trainer.settings.sampler(view).draw(SeededBits(1))
     targets, keys = graph.labels[batch.central], np.zeros(len(batch), dtype=np.int64)
     loaded, seconds, checksum = _peak_mb(), [], 0.0
     if side == "ours":

@@ -10,7 +10,6 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import privet
-import privet.collection.server.http.app  # now: autodoc sets TYPE_CHECKING, under which fastapi cannot be imported
 
 project = "privet"
 author = "privet developers"

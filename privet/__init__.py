@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from privet.systems.local.solitude import Solitude as Solitude
     from privet.systems.local.structure import Structure as Structure
 
-    __version__: str
+__version__ = "0.2.0"
 
 _HOME = {
     "DPAR": "privet.systems.central.dpar",
@@ -77,14 +77,9 @@ __all__ = ["__version__", *_HOME]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version
-
-        found: Any = version("privet")
-    elif name in _HOME:
-        found = getattr(_home_of(name), name)
-    else:
+    if name not in _HOME:
         raise AttributeError(f"module 'privet' has no attribute {name!r}")
+    found = getattr(_home_of(name), name)
     globals()[name] = found
     return found
 

@@ -14,6 +14,7 @@ __all__ = [
     "InvalidData",
     "InvalidParameter",
     "InvalidReports",
+    "MissingParameter",
     "OutOfRangeWarning",
     "PrivetError",
     "UnknownParameter",
@@ -65,6 +66,19 @@ class UnknownParameter(InvalidParameter):
         whole = owner is None
         super().__init__(name if whole else f"{owner} has no parameter '{name}'; it has {', '.join(known)}.")
         self.parameter, self.owner, self.known = None if whole else name, owner, tuple(known)
+
+
+class MissingParameter(InvalidParameter):
+    """A parameter without a default that was not given.
+
+    Args:
+        name: The parameter's name, or a whole sentence if nothing else is given.
+        owner: The name of the thing that needs it.
+    """
+
+    def __init__(self, name: str, owner: str | None = None) -> None:
+        super().__init__(name if owner is None else f"{owner} needs {name}.")
+        self.parameter, self.owner = None if owner is None else name, owner
 
 
 class InvalidData(PrivetError, ValueError):

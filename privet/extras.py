@@ -5,9 +5,8 @@ from __future__ import annotations
 __all__ = ["extra_of", "needs"]
 
 _LIBRARIES = {
-    "collection": "fastapi httptools prometheus_client psycopg sqlalchemy starlette uvicorn uvloop",
-    "learning": "dp_accounting jinja2 matplotlib pandas platformdirs pyarrow pymetis safetensors torch "
-    "torch_geometric tqdm yaml",
+    "collection": "httptools prometheus_client psycopg sqlalchemy starlette uvicorn uvloop",
+    "learning": "dp_accounting jinja2 matplotlib pandas pyarrow pymetis safetensors torch torch_geometric tqdm yaml",
     "networkx": "networkx",
     "scale": "cryptography dask distributed",
     "search": "optuna",

@@ -93,4 +93,4 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         for value in vars(import_module(place)).values():
             if isinstance(value, type) and vars(value).get("name") == name:
                 return value
-        raise InvalidParameter(self.kind, f"a module with a {self.base} whose name is {name!r}", "none")
+        raise InvalidParameter(f"{place} has no {self.base} whose name is {name!r}.")

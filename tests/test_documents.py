@@ -10,6 +10,10 @@ import pytest
 from typer.main import get_command
 
 from privet.cli import app
+from privet.mechanisms import Mechanism
+from privet.mechanisms.core.coordinates import CoordinateMechanism
+from privet.release import Ask
+from privet.systems import CentralSystem, LocalSystem
 
 ROOT = Path(__file__).parents[1]
 PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
@@ -53,6 +57,14 @@ def all_commands(place: Any, words: str = "privet") -> set[str]:
 def test_the_reference_lists_every_command() -> None:
     written = (ROOT / "docs" / "reference" / "command-line.md").read_text()
     missing = {each for each in all_commands(get_command(app)) if not re.search(rf"`{each}[ `]", written)}
+    assert not missing
+
+
+@pytest.mark.parametrize("kind", [Mechanism, CoordinateMechanism, Ask, LocalSystem, CentralSystem])
+def test_the_guide_names_what_a_plugin_must_have(kind: type[Any]) -> None:
+    written = (ROOT / "docs" / "how-to" / "extend.md").read_text()
+    missing = [name for name in kind.__abstractmethods__ if not re.search(rf"`{name}[`(]", written)]
+    assert kind.__abstractmethods__
     assert not missing
 
 

@@ -14,6 +14,7 @@ ERRORS = [
     errors.InvalidParameter("A graph has no budget. Give it to the system."),
     errors.InvalidData("This graph has no labels. Use Graph.replace(labels=...)."),
     errors.UnknownParameter("classes", "multi-bit", ["epsilon", "low"]),
+    errors.MissingParameter("rate", "heterpoisson"),
 ]
 
 
@@ -27,11 +28,12 @@ def test_every_error_is_a_privet_error_of_one_line_that_can_be_pickled(error: er
 
 
 def test_a_value_out_of_range_has_one_sentence_shape_and_anything_else_its_own_sentence() -> None:
-    number, data, _, _, own, lacking, unknown = map(str, ERRORS)
+    number, data, _, _, own, lacking, unknown, missing = map(str, ERRORS)
     assert number == "epsilon must be a finite number above 0, not -1."
     assert data == "The feature matrix must be without NaN, not NaN in row 3."
     assert own == "A graph has no budget. Give it to the system."
     assert unknown == "multi-bit has no parameter 'classes'; it has epsilon, low."
+    assert missing == "heterpoisson needs rate."
     assert lacking == "This graph has no labels. Use Graph.replace(labels=...)."
 
 

@@ -12,14 +12,14 @@ import pytest
 
 import privet
 
-HEAVY = ["fastapi", "matplotlib", "numpy", "pyarrow", "pydantic", "rich", "scipy", "sqlalchemy", "torch", "typer"]
+HEAVY = ["matplotlib", "numpy", "pyarrow", "pydantic", "rich", "scipy", "sqlalchemy", "starlette", "torch", "typer"]
 DEVICE = [
     "privet.errors", "privet.registry", "privet.data", "privet.privacy", "privet.mechanisms", "privet.release",
     "privet.collection.study.manifest", "privet.collection.study.tokens", "privet.collection.device.client",
     "privet.collection.device.consent", "privet.collection.device.ledger", "privet.collection.device.participant",
     "privet.cli", "privet.cli.ledger", "privet.cli.participate",
 ]  # fmt: skip
-REFUSED = ["fastapi", "matplotlib", "pyarrow", "sqlalchemy", "torch", "torch_geometric"]
+REFUSED = ["matplotlib", "pyarrow", "sqlalchemy", "starlette", "torch", "torch_geometric"]
 
 
 def run(code: str) -> str:

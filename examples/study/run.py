@@ -16,10 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from privet.collection.operator.folder import StudyFolder, open_reports
-from privet.collection.operator.rehearsal import live_collector, play_people
-from privet.collection.operator.training import train_model
-from privet.collection.study.manifest import Study
+from privet.collection import Received, Study, StudyFolder, live_collector, open_reports, play_people, train
 from privet.data import Graph, social_graph
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
@@ -67,7 +64,7 @@ def main() -> None:
 
     def accuracy(reports, seed):
         system = LPGNN(epsilon_features=4.0, hops=4, max_epochs=150, seed=seed)
-        model = train_model(study, reports, system, graph=Graph(graph.adjacency), labels=known)
+        model = train(Received.of(study, reports), system, graph=Graph(graph.adjacency), labels=known)
         return model, float((model.fitted.predict() == graph.labels)[unknown].mean())
 
     model, collected = accuracy(answers, seed=0)

@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from privet.collection.operator.folder import StudyFolder
-from privet.collection.operator.rehearsal import free_port, start_collector
+from privet.collection import StudyFolder, free_port, start_collector
 
 TEMPLATE = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 NGINX = os.environ.get("PRIVET_NGINX") or shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")

@@ -23,10 +23,7 @@ from pathlib import Path
 import https  # beside this file
 import numpy as np
 
-from privet.collection.operator.declaration import declare
-from privet.collection.operator.folder import StudyFolder
-from privet.collection.operator.rehearsal import live_collector, play_people
-from privet.collection.operator.rounds import next_round, recompute, train_rounds
+from privet.collection import Received, StudyFolder, declare, live_collector, next_round, play_people, recompute, train
 from privet.data import Graph, Split, social_graph
 from privet.mechanisms import SystemBits
 from privet.systems import Inquiry
@@ -79,7 +76,7 @@ def main() -> None:
         names = ", ".join(question.name for question in second.release.questions)
         print(f"Round 2 asks {store.at(second).form.count:,} of {people:,} people: {names}.")
         play(second)
-        model = train_rounds(store)
+        model = train(Received.at(store))
         repeated = recompute(store)
         store.dispose()
 

@@ -12,8 +12,8 @@ import numpy as np
 from privet.accounts.by_name import mechanism_from, system_kind
 from privet.mechanisms import MECHANISMS, Mechanism, SeededBits
 from privet.privacy import Guarantee
+from privet.privacy.accounting.losses import paper_sigma
 from privet.privacy.accounting.processes import Comparison
-from privet.privacy.accounting.units import paper_sigma
 from privet.privacy.explanation import Explanation, Part
 from privet.privacy.ledger import LedgerLine
 from privet.release.central import CentralRelease

@@ -10,7 +10,7 @@ from privet.accounts.account import CentralAccount, LocalAccount
 from privet.accounts.by_name import check_known
 from privet.data import Schema
 from privet.data.population import Population
-from privet.errors import InvalidParameter, PrivetError
+from privet.errors import InvalidParameter, MissingParameter, PrivetError
 from privet.privacy.delta import Delta, chosen_delta
 from privet.release import LocalRelease
 from privet.release.central import CentralRelease
@@ -50,7 +50,7 @@ def account_central(
     check_known(kind.name, parameters, ["noise_multiplier", "target_epsilon", "delta", "noise", *sorted(own)])
     for name in ("rate", "steps", "num_nodes"):
         if name not in parameters:
-            raise InvalidParameter(name, "given", "nothing")
+            raise MissingParameter(name, kind.name)
     if (noise_multiplier is None) == (target_epsilon is None):
         count = "one of" if target_epsilon is None else "only one of"
         raise InvalidParameter(f"{kind.name} needs {count} 'noise_multiplier' and 'target_epsilon'.")

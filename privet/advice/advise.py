@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 import privet
 from privet.advice.candidates import SPLITS, Candidate, candidates, featureless, without
+from privet.advice.gains import answer, compared, pooled
 from privet.advice.plan import Advice, Gain, StudyPlan, Way
 from privet.advice.topology import sampled
-from privet.advice.verdict import answer, compared, pooled
 from privet.advice.words import advice_paragraph
 from privet.advice.worlds import HOMOPHILY, SIGNAL, World, edge_homophily, worlds
 from privet.data import Graph, Schema
 from privet.errors import InvalidData
 from privet.evaluation.cache import Store, usual_store
-from privet.evaluation.intervals import half_width
-from privet.evaluation.keys import data_digest, figure_key, is_described, split_digest
+from privet.evaluation.measuring import Described, measured
+from privet.evaluation.scoring import Scores
+from privet.evaluation.verdict import half_width
 from privet.systems.controls import majority
 
 __all__ = ["advise", "figures_needed"]
@@ -110,6 +111,51 @@ class _Tried:
 
 
 @dataclass(frozen=True)
+class _Draw:
+    """A candidate, by its place among all, in a draw of a world."""
+
+    candidate: int
+    world: World
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Trainings:
+    """The accuracies of some candidates in draws of worlds."""
+
+    candidates: Sequence[Candidate]
+    topology: Graph
+    schema: Schema
+    _drawn: dict[tuple[World, int], Graph] = field(default_factory=dict)
+    kind = Scores
+
+    def graph(self, task: _Draw) -> Graph:
+        draw = self.together(task)
+        if draw not in self._drawn:
+            self._drawn.clear()
+            self._drawn[draw] = task.world.people(self.topology, self.schema, task.seed)
+        return self._drawn[draw]
+
+    def describe(self, task: _Draw) -> Described:
+        candidate = self.candidates[task.candidate]
+        name = "advice" if candidate.control is None else f"advice {candidate.control.key}"
+        return Described(name, candidate.system, candidate.system, task.seed)
+
+    def together(self, task: _Draw) -> tuple[World, int]:
+        return task.world, task.seed
+
+    def measure(self, task: _Draw) -> Scores:
+        people, began = self.graph(task), time.perf_counter()
+        if people.labels is None or people.split is None:
+            raise AssertionError("a world has labels and a split")
+        try:
+            fitted = self.candidates[task.candidate].trained(people, task.seed)
+        except InvalidData:  # such as a panel in which a class is missing: then nothing is known of anybody
+            fitted = majority(people)
+        return Scores(fitted.score(people.labels, people.split.test), time.perf_counter() - began)
+
+
+@dataclass(frozen=True)
 class _Trial:
     graph: Graph
     schema: Schema
@@ -119,42 +165,33 @@ class _Trial:
 
     def once(self, chosen: Sequence[Candidate]) -> list[_Tried]:
         """One draw of every world; world by world, for ways on one draw have work in common."""
-        scores = [self._scores(chosen, world, seed) for seed, world in enumerate(self.places)]
-        return [_Tried(candidate, [each[place] for each in scores]) for place, candidate in enumerate(chosen)]
+        scores = self._scores(
+            chosen,
+            [[_Draw(number, world, seed) for seed, world in enumerate(self.places)] for number in range(len(chosen))],
+        )
+        return [_Tried(candidate, each) for candidate, each in zip(chosen, scores, strict=True)]
 
     def often(self, chosen: Sequence[Sequence[Candidate]], seeds: int) -> list[list[list[float]]]:
         """Fresh draws of every world: for each of several choices of a candidate a world, its scores by world."""
-        found: list[list[list[float]]] = [[] for _ in chosen]
-        for place, world in enumerate(self.places):
-            here = [each[place] for each in chosen]
-            scores = [self._scores(here, world, _FRESH + seed) for seed in range(seeds)]
-            for number, rows in enumerate(found):
-                rows.append([each[number] for each in scores])
-        return found
+        every = [candidate for each in chosen for candidate in each]
+        rows = [
+            [_Draw(number, self.places[number % len(self.places)], _FRESH + seed) for seed in range(seeds)]
+            for number in range(len(every))
+        ]
+        scores = self._scores(every, rows)
+        return [scores[start : start + len(self.places)] for start in range(0, len(every), len(self.places))]
 
     def edge_share(self, homophily: str) -> float:
         return edge_homophily(World(homophily, next(iter(SIGNAL))).people(self.graph, self.schema, 0))
 
-    def _scores(self, chosen: Sequence[Candidate], world: World, seed: int) -> list[float]:
-        people = world.people(self.graph, self.schema, seed)
-        known = {"data": data_digest(people), "split": split_digest(people.split)}
-        return [self._score(candidate, people, seed, known) for candidate in chosen]
-
-    def _score(self, candidate: Candidate, people: Graph, seed: int, known: dict[str, str]) -> float:
-        def work() -> dict[str, float]:
-            if people.labels is None or people.split is None:
-                raise AssertionError("a world has labels and a split")
-            try:
-                fitted = candidate.trained(people, seed)
-            except InvalidData:  # such as a panel in which a class is missing: then nothing is known of anybody
-                fitted = majority(people)
-            return {"test": fitted.score(people.labels, people.split.test)}
-
-        what = "advice" if candidate.control is None else f"advice {candidate.control.key}"
-        store = self.store if is_described(candidate.system) else Store(None)
-        found = store.compute(figure_key(what, candidate.system, seed, **known), work)
-        self.done()
-        return 100 * float(found["test"])
+    def _scores(self, chosen: Sequence[Candidate], rows: Sequence[Sequence[_Draw]]) -> list[list[float]]:
+        """Return the accuracy of each draw, in per cent; draws of one world are measured side by side."""
+        tasks = sorted(
+            (draw for row in rows for draw in row), key=lambda draw: (self.places.index(draw.world), draw.seed)
+        )
+        work = _Trainings(chosen, self.graph, self.schema)
+        found = measured(work, tasks, self.store, done=lambda task: self.done()).figures
+        return [[100 * found[draw].test for draw in row] for row in rows]
 
 
 def _mean(row: _Tried, signal: str | None = None, places: Sequence[World] = ()) -> float:

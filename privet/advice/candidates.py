@@ -79,7 +79,8 @@ class Candidate:
         """Collect and fit on a draw of a world."""
         if self.control is None:
             return simulate(self.system, people, seed)
-        return self.control.fit(replace(self.system, seed=seed), people, seed)
+        fitted: Fitted = self.control.fit(replace(self.system, seed=seed), people, seed)
+        return fitted
 
 
 def candidates(protect: str, budget: float, schema: Schema) -> list[Candidate]:

@@ -191,7 +191,9 @@ class Advice(Document):
             }
             return cls(**found | typed)  # type: ignore[operator]
         except (TypeError, KeyError, AttributeError):
-            raise InvalidData(where, "advice that privet gave", "one that cannot be read") from None
+            raise InvalidData(
+                f"The {where} is no advice that privet gave, or a damaged one. Make it again with privet advise."
+            ) from None
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each way that was tried."""

@@ -48,8 +48,8 @@ def read_topology(source: str, root: Path | None = None) -> Topology:
     if path.is_dir():
         found = [path / name for name in ("edges.csv", "edges.parquet") if (path / name).is_file()]
         if len(found) != 1:
-            expected = "one with either edges.csv or edges.parquet"
-            raise InvalidData(f"directory '{path.name}'", expected, "both" if found else "neither")
+            has = "both" if found else "neither"
+            raise InvalidData(f"The directory '{path.name}' must have edges.csv or edges.parquet; it has {has}.")
         schema = read_schema(path / "schema.json") if (path / "schema.json").is_file() else None
         return Topology(_from_edges(read_edges(found[0])), source, schema)
     if path.suffix in (".csv", ".parquet"):
@@ -77,7 +77,7 @@ def read_schema(path: Path) -> Schema:
     try:
         return Schema.from_json(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
-        raise InvalidData(f"file '{path.name}'", "UTF-8 text", "other bytes") from None
+        raise InvalidData(f"The file '{path.name}' is not UTF-8 text.") from None
 
 
 def sampled(graph: Graph, limit: int, seed: int = 0) -> Graph:
@@ -112,7 +112,7 @@ def _from_npz(path: Path, source: str) -> Topology:
     except FileNotFoundError:
         raise InvalidParameter("source", "an existing file", os.fspath(path)) from None
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
-        raise InvalidData(f"file '{path.name}'", "an npz archive with edges and num_nodes", "another file") from None
+        raise InvalidData(f"The file '{path.name}' is no npz archive with edges and num_nodes.") from None
     return Topology(_enough(Graph.from_edges(edges, nodes, self_loops="drop", duplicates="merge")), source, schema)
 
 

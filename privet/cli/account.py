@@ -15,7 +15,6 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     **MECHANISM_OPTIONS,
     **BUDGET_OPTIONS,
     **{name: SETTINGS[name] for name in ("panel", "pilot", "class_sums", "public_features")},
-    "two_sided": (bool, "Both endpoints report a pair (default: the smaller id)."),
     **PROCESS_OPTIONS,
     "target_epsilon": (float, "Instead of --sigma: the epsilon to calibrate it for (no default)."),
 }

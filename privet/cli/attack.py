@@ -18,6 +18,7 @@ from privet.cli.options import (
     Out,
     Plot,
     SplitShares,
+    Workers,
 )
 
 
@@ -65,6 +66,7 @@ def attack(
     other: OtherSettings = None,
     seeds: Seeds = 5,
     split: SplitShares = None,
+    workers: Workers = None,
     store: KeptFigures = None,
     fresh: Fresh = False,
     plot: Plot = None,
@@ -77,11 +79,12 @@ def attack(
     from privet.cli.options import figure_store, load_dataset, names_of, numbers_of, settings_of, split_shares
     from privet.cli.render.attack import print_damage
     from privet.cli.render.progress import figure_progress
-    from privet.evaluation.attacks import Attack, fits_needed
-    from privet.evaluation.attacks import attack as measure
-    from privet.evaluation.choosing import system_for
+    from privet.evaluation.attack import Attack, figures_needed
+    from privet.evaluation.attack import attack as measure
+    from privet.evaluation.workers import usual_workers
     from privet.reporting.damage import damage_figure
     from privet.systems import SYSTEMS, LocalSystem
+    from privet.systems.presets import system_for
 
     check_writable(out, plot=plot)
     _check_word("goal", goal, GOALS)
@@ -96,7 +99,8 @@ def attack(
         system_for(system, dataset, {**settings_of(found, options, other), "defence": defences})  # refused at once
     graph = load_dataset(dataset, data, found.name, group_columns)
     plan = Attack(goal, kind, choice, target, friends)  # type: ignore[arg-type]
-    with figure_progress(fits_needed(len(shares), seeds, bool(defences), random)) as advance:
+    needed = figures_needed(len(shares), seeds, bool(defences), random)
+    with figure_progress(needed) as advance:
         curve = measure(
             built,
             graph,
@@ -108,6 +112,7 @@ def attack(
             split=split_shares(split),
             dataset=dataset,
             store=figure_store(store, fresh),
+            workers=workers or usual_workers(graph, needed),
             progress=advance,
         )
     if out is not None:

@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from privet.cli.app import AsJson, app, examples
+from privet.cli.app import AsJson, BadOption, app, examples
 from privet.cli.render.whole import print_whole
-from privet.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from privet.collection.device.ledger import Entry
@@ -37,7 +36,7 @@ def show_ledger(
 
     place = ledger or default_path()
     if ledger is not None and limit is None and not place.is_file():
-        raise InvalidParameter("--ledger", "an existing file", str(place))
+        raise BadOption(f"There is no ledger {place}. Give the file that 'privet participate' wrote with --ledger.")
     owned = Ledger(place)
     if limit is not None:
         owned.limit = limit

@@ -236,7 +236,7 @@ def _read_matrix(path: Path) -> Any:
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """Read NAME=VALUE as on the command line, the value as TOML would read it, or a word.
+    """Read NAME=VALUE as on the command line: the value as TOML reads it, several with commas as a list, or a word.
 
     >>> parse_settings(["hops=4", "dropout=0.5", "batch_norm=false", "aggregator=mean"])
     {'hops': 4, 'dropout': 0.5, 'batch_norm': False, 'aggregator': 'mean'}
@@ -244,13 +244,19 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
     settings = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
-        if not re.fullmatch(r"[A-Za-z_]\w*(\.\w+)*", name) or not equals or not text:
+        if not re.fullmatch(r"[A-Za-z_][\w-]*(\.[\w-]+)*", name) or not equals or not text:
             raise BadOption(f"--set takes NAME=VALUE, such as hops=4, not {pair!r}.")
-        try:
-            settings[name] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            settings[name] = text
+        settings[name.replace("-", "_")] = _toml_value(text)
     return settings
+
+
+def _toml_value(text: str) -> Any:
+    for candidate in (text, f"[{text}]"):
+        try:
+            return tomllib.loads(f"value = {candidate}")["value"]
+        except tomllib.TOMLDecodeError:
+            continue
+    return text
 
 
 def split_shares(text: str | None) -> tuple[float, float] | None:
@@ -277,8 +283,9 @@ def load_dataset(dataset: str, root: Path | None, system: str, group: int | None
     from privet.systems.presets import prepared
 
     graph = load(dataset, root)
-    if graph.features is None or graph.labels is None:
-        raise InvalidData(f"dataset {Path(dataset).name}", "with features and labels", "one without")
+    lacking = " and ".join(each for each in ("features", "labels") if getattr(graph, each) is None)
+    if lacking:
+        raise InvalidData(f"The dataset {Path(dataset).name} lacks {lacking}. Give one with features and labels.")
     if graph.schema is None:
         raise InvalidData(_undeclared(dataset, root, graph))
     return prepared(graph, system, dataset) if group is None else group_columns(graph, group)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
 from privet.cli.app import BadOption
+from privet.cli.options import parse_settings
 
 __all__ = ["BUDGET_OPTIONS", "MECHANISM_OPTIONS", "PROCESS_OPTIONS", "Name", "Set", "parameters_of"]
 
@@ -25,7 +25,7 @@ Set = Annotated[
     ),
 ]
 
-MECHANISM_OPTIONS: dict[str, tuple[Any, str]] = {
+MECHANISM_OPTIONS: dict[str, tuple[Any, ...]] = {
     "epsilon": (float, "Privacy budget of a report (default 1)."),
     "epsilon_per_feature": (float, "Budget of each sampled feature (default 1)."),
     "delta": (
@@ -46,7 +46,11 @@ MECHANISM_OPTIONS: dict[str, tuple[Any, str]] = {
     "categories": (str, "Number of categories of each feature, comma separated (default 2,2,2,2)."),
     "fill": (str, "The answer about features that are not sampled, uniform or none (default uniform)."),
     "num_nodes": (int, "Nodes that a neighbour list speaks of (default 6)."),
-    "one_sided": (bool, "Only the smaller id reports a pair (default: both)."),
+    "one_sided": (
+        bool,
+        "Whether one endpoint of a pair reports it, or both (default: both for a mechanism, one for a system).",
+        "--one-sided/--two-sided",
+    ),
 }
 
 BUDGET_OPTIONS: dict[str, tuple[Any, str]] = {
@@ -73,25 +77,20 @@ def parameters_of(options: Mapping[str, Any], others: list[str] | None) -> dict[
         options: The options that were used, by name.
         others: Texts of the form NAME=VALUE.
     """
-    for one, other in (("sigma", "noise_multiplier"), ("nodes", "num_nodes"), ("two_sided", "one_sided")):
+    for one, other in (("sigma", "noise_multiplier"), ("nodes", "num_nodes")):
         if one in options and other in options:
             raise BadOption(
                 f"--{_dashed(one)} and --{_dashed(other)} say the same thing in two ways; give one of them."
             )
+    given = parse_settings(others or [])
     parameters = dict(options)
-    for text in others or []:
-        name, equals, value = text.partition("=")
-        if not (name and equals):
-            raise BadOption(f"--set takes NAME=VALUE, such as fill=none, not {text!r}.")
-        parameters[name.replace("-", "_")] = _value(value)
+    parameters |= {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     if "categories" in options:
         parameters["categories"] = _counts(options["categories"])
     if "nodes" in parameters:
         parameters["num_nodes"] = parameters.pop("nodes")
-    if "two_sided" in parameters:
-        parameters["one_sided"] = not parameters.pop("two_sided")
     if "sigma" in parameters:
-        from privet.privacy.accounting.units import noise_multiplier_of
+        from privet.privacy.accounting.losses import noise_multiplier_of
 
         parameters["noise_multiplier"] = noise_multiplier_of(parameters.pop("sigma"))
     return parameters
@@ -99,17 +98,6 @@ def parameters_of(options: Mapping[str, Any], others: list[str] | None) -> dict[
 
 def _dashed(name: str) -> str:
     return name.replace("_", "-")
-
-
-def _value(text: str) -> Any:
-    """Read JSON; values separated by commas are a tuple, and anything else is text."""
-    for candidate in (text, f"[{text}]"):
-        try:
-            value = json.loads(candidate)
-        except ValueError:
-            continue
-        return tuple(value) if isinstance(value, list) else value
-    return text
 
 
 def _counts(text: str) -> tuple[int, ...]:

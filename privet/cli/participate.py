@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.prompt import Confirm
 
 from privet.cli.app import app, examples
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData
 
 if TYPE_CHECKING:
     from privet.collection.device.client import Collector
@@ -181,9 +181,9 @@ def addressed(url: str, study_id: str | None, *, insecure: bool = False) -> tupl
     fragment = {name: values[-1] for name, values in parse_qs(url.partition("#")[2]).items()}
     token, study_id = fragment.get("token", "").strip(), (study_id or fragment.get("study", "")).strip()
     if not token:
-        raise InvalidParameter("link", "one with a token (https://HOST/#study=ID&token=TOKEN)", "none")
+        raise InvalidData("The link has no token. It must look like https://HOST/#study=ID&token=TOKEN.")
     if not study_id:
-        raise InvalidParameter("--study", "given, or part of the link", "none")
+        raise InvalidData("The link names no study. Give the id that you were told with --study.")
     return Collector(url, insecure=insecure), token, study_id
 
 
@@ -195,14 +195,13 @@ def _read(path: Path, directory: Directory | None) -> PrivateAnswers:
     try:
         document: Any = json.loads(path.read_text())
     except (OSError, ValueError) as error:
-        raise InvalidData(
-            f"answers {path.name}", "a JSON file", getattr(error, "strerror", None) or "other text"
-        ) from None
+        reason = getattr(error, "strerror", None) or "it is no JSON"
+        raise InvalidData(f"The answers in {path.name} cannot be read: {reason}.") from None
     if not isinstance(document, dict) or not set(document) <= keys:
-        raise InvalidData(f"answers {path.name}", "an object with features, label, neighbours as asked", "another")
+        raise InvalidData(f"{path.name} must be an object with the features, label and neighbours that are asked for.")
     features, neighbours = document.get("features", []), document.get("neighbours", [])
     if not isinstance(features, list) or not isinstance(neighbours, list):
-        raise InvalidData(f"answers {path.name}", "lists of numbers", "others")
+        raise InvalidData(f"The features and the neighbours in {path.name} must be lists.")
     private = PrivateAnswers(features, document.get("label"), neighbours)
     if directory is not None:
         found = [directory.node(each) if isinstance(each, str) else each for each in neighbours]

@@ -63,7 +63,7 @@ def run(
 ) -> None:
     """Measure one system on one dataset beside its controls, and say whether the private data helped.
 
-    With --out a privacy statement, privacy.yaml, is written beside the result.
+    With --out result.json the privacy statement is written beside it, as result.privacy.yaml.
     """
 
     from rich.console import Console
@@ -72,7 +72,6 @@ def run(
     from privet.cli.options import chosen_cluster, figure_store, load_dataset, settings_of, split_shares
     from privet.cli.render.progress import figure_progress
     from privet.cli.render.result import print_result
-    from privet.evaluation.choosing import system_for
     from privet.evaluation.evaluate import evaluate, figures_needed
     from privet.evaluation.scoring import with_split
     from privet.evaluation.workers import usual_workers
@@ -81,6 +80,7 @@ def run(
     from privet.systems import SYSTEMS
     from privet.systems.controls import simulate
     from privet.systems.fitted import check_predictions_file
+    from privet.systems.presets import system_for
 
     check_writable(out, predictions, plot=plot)
     if predictions is not None:

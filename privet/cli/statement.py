@@ -62,7 +62,7 @@ def _statement(source: Path, markdown: bool) -> str:
 
 def _assessment(source: Path) -> str:
     """Return the assessment of a study: of its directory with all rounds, or of a manifest."""
-    from privet.collection.operator.dpia import impact_assessment
+    from privet.collection.operator.dpia.assessment import impact_assessment
     from privet.collection.study.chain import Chain
     from privet.collection.study.manifest import Study
 
@@ -70,7 +70,8 @@ def _assessment(source: Path) -> str:
         try:
             return impact_assessment(Chain((Study.from_bytes(source.read_bytes()),)))
         except OSError as error:
-            raise InvalidData(f"study {source}", "a study's directory or its study.json", error.strerror) from None
+            reason = error.strerror
+            raise InvalidData(f"{source} is no study's directory and no study.json: {reason}.") from None
     from privet.collection.operator.folder import StudyFolder
 
     store = StudyFolder.open(source).store()

@@ -65,12 +65,12 @@ def sweep(
     from privet.cli.options import figure_store, load_dataset, numbers_of, settings_of, split_shares
     from privet.cli.render.progress import figure_progress
     from privet.cli.render.sweep import print_sweep
-    from privet.evaluation.choosing import system_for
     from privet.evaluation.evaluate import figures_needed
     from privet.evaluation.sweep import sweep as measure
     from privet.evaluation.workers import usual_workers
     from privet.reporting.figures import tradeoff_figure
     from privet.systems import SYSTEMS
+    from privet.systems.presets import system_for
 
     check_writable(out, plot=plot)
     kind, values = SYSTEMS.find(system), numbers_of(epsilon, "--epsilon", "0.1,1,4")

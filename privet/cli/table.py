@@ -13,8 +13,8 @@ from privet.cli.options import Controls, Fresh, KeptFigures, Out, Plot
 
 if TYPE_CHECKING:
     from privet.evaluation.cache import Store
-    from privet.reproduction.cells import PublishedTable
-    from privet.reproduction.table import Table
+    from privet.reproduction.measured import Table
+    from privet.reproduction.published import PublishedTable
 
 
 @app.command(
@@ -85,7 +85,7 @@ def one_table(
     from privet.cli.files import check_writable
     from privet.cli.render.table import print_table
     from privet.reporting.table_plot import plot_table
-    from privet.reproduction.catalogue import TABLES, published_table
+    from privet.reproduction.papers import TABLES, published_table
 
     check_writable(out, plot=plot)
     if name not in TABLES and not as_json:
@@ -108,7 +108,7 @@ def all_tables(
     from privet.cli.files import check_writable
     from privet.cli.render.table import print_table
     from privet.data.files import atomic_file
-    from privet.reproduction.catalogue import TABLES
+    from privet.reproduction.papers import TABLES
 
     check_writable(out)
     messages, results, failures = Console(stderr=True), [], {}
@@ -134,7 +134,7 @@ def all_tables(
 
 def print_tables() -> None:
     """Print every id and what it is, one line each."""
-    from privet.reproduction.catalogue import TABLES
+    from privet.reproduction.papers import TABLES
 
     width = max(map(len, TABLES))
     typer.echo("\n".join(f"{each.name:<{width}}  {each.title}" for each in TABLES.values()))

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from privet.errors import InvalidParameter, UnknownParameter, must_be
+from privet.errors import InvalidParameter, MissingParameter, UnknownParameter, must_be
 
 __all__ = ["calls_as_options", "in_options"]
 
@@ -18,7 +18,6 @@ _OTHER_NAMES = {
     "feature_hops": "hops",
     "noise_multiplier": "sigma",
     "num_nodes": "nodes",
-    "one_sided": "two_sided",
     "target_epsilon": "epsilon",
 }
 _ONLY_IN_PYTHON = " or a numpy Generator"
@@ -41,7 +40,7 @@ def in_options(error: InvalidParameter, app: typer.Typer, arguments: Sequence[st
     subject = " and ".join(map(str, names))
     if isinstance(error, UnknownParameter):
         return f"{error.owner} takes {_takes(error.known, spelled)}, not {subject}."
-    if (error.expected, error.found) == ("given", "nothing"):
+    if isinstance(error, MissingParameter):
         return f"Give {subject}."
     found = error.found
     if type(found) in (float, int) and subject in typed and "[" not in error.parameter:

@@ -80,7 +80,7 @@ def read_directory(
             f"The directory '{folder.name}' has no schema.json. Write one with Schema(...).to_json()."
         ) from None
     except UnicodeDecodeError:
-        raise InvalidData("schema.json", "UTF-8 text", "other bytes") from None
+        raise InvalidData("The schema.json is not UTF-8 text.") from None
     nodes_path = _find(folder, "nodes")
     edges = read_edges(_find(folder, "edges"))
     nodes = _read_table(nodes_path)
@@ -165,7 +165,7 @@ def _write_tables(path: Path, tables: Iterator[Any], schema: Any) -> None:
     from pyarrow import csv, parquet
 
     if path.suffix not in (".csv", ".parquet"):
-        raise InvalidParameter("path", "a .csv or .parquet file", path.suffix or "no suffix")
+        raise InvalidParameter("path", "a .csv or .parquet file", path.name)
     open_writer = csv.CSVWriter if path.suffix == ".csv" else parquet.ParquetWriter
     with open_writer(path, schema) as writer:
         for table in tables:

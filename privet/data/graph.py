@@ -155,7 +155,7 @@ class Graph:
         loops = edges[0] == edges[1]
         if self_loops == "refuse" and loops.any():
             raise InvalidData(
-                f"edge {int(np.argmax(loops))}", 'between two different nodes (or say self_loops="drop")', "a loop"
+                f'Edge {int(np.argmax(loops))} joins a node to itself. Say self_loops="drop" to leave such edges out.'
             )
         if self_loops == "drop" and loops.any():
             edges = edges[:, ~loops]
@@ -200,7 +200,7 @@ class Graph:
         loops = adjacency.diagonal() != 0
         if self_loops == "refuse" and loops.any():
             raise InvalidData(
-                "adjacency", 'free of self-loops (or say self_loops="drop")', f"one at node {int(np.argmax(loops))}"
+                f'Node {int(np.argmax(loops))} has an edge to itself. Say self_loops="drop" to leave such edges out.'
             )
         if self_loops == "drop" and loops.any():
             rows, columns = adjacency.nonzero()
@@ -214,7 +214,7 @@ class Graph:
 
         Args:
             adjacency: Anything with ``shape``, ``nnz``, ``diagonal()``, ``sum(axis=1)`` and ``@``, checked where it was
-                made: :class:`privet.graph.distributed.ClusterAdjacency`.
+                made: :class:`privet.graph.distributed.StoredTopology`.
             directed: True if an edge need not have its mirror image.
             **node_data: The fields features, labels, split and schema.
         """
@@ -310,8 +310,8 @@ class Graph:
             raise InvalidData("nodes of a subgraph", "ids or a boolean mask", f"{chosen.ndim}-d {chosen.dtype}")
         outside = (chosen < 0) | (chosen >= self.num_nodes)
         if outside.any():
-            found = f"an id outside at position {int(np.argmax(outside))}"
-            raise InvalidData("nodes of a subgraph", f"ids from 0 to {self.num_nodes - 1}", found)
+            place = int(np.argmax(outside))
+            raise InvalidData(f"Node {place} of a subgraph must be an id from 0 to {self.num_nodes - 1}.")
         if np.bincount(chosen, minlength=1).max() > 1:
             first, again = _first_repetition(chosen)
             raise InvalidData("nodes of a subgraph", "distinct", f"the same id at positions {first} and {again}")

@@ -171,7 +171,9 @@ def from_networkx(network: Any, *, self_loops: SelfLoops = "refuse", schema: Sch
     y = [attributes.get("y", -1) for _, attributes in network.nodes(data=True)]
     lacking = next((row for row, values in enumerate(x) if values is None), None)
     if lacking is not None and any(values is not None for values in x):
-        raise InvalidData("attribute x", "on every node or on none", f"none on node {lacking}")
+        raise InvalidData(
+            f"Node {lacking} has no attribute x, and other nodes have one. Give it to every node or to none."
+        )
     return Graph.from_scipy(
         matrix,
         directed=network.is_directed(),
@@ -268,4 +270,4 @@ def _stack(rows: list[Any]) -> NDArray[np.float32]:
     try:
         return np.stack([np.asarray(row, dtype=np.float32) for row in rows])
     except (TypeError, ValueError):
-        raise InvalidData("attribute x", "equally many numbers on every node", "something else") from None
+        raise InvalidData("The attribute x must have equally many numbers on every node.") from None

@@ -37,7 +37,9 @@ class Population:
             return public.population  # type: ignore[no-any-return]
         schema = getattr(public, "schema", None)
         if not isinstance(schema, Schema):
-            raise InvalidData("graph", "with a schema, the declared domain of its features", "none")
+            raise InvalidData(
+                "The graph has no schema, the declared domain of its features. Use Graph.replace(schema=...)."
+            )
         return cls(schema, int(public.num_nodes))
 
     @property

@@ -265,7 +265,7 @@ def _code(answer: Any, names: tuple[str, ...] | None, what: str) -> Any:
         return answer
     if names is None or answer not in names:
         expected = "a number, since the schema gives no names" if names is None else f"one of {', '.join(names)}"
-        raise InvalidData(what, expected, "another text")  # which is private, and errors are logged
+        raise InvalidData(f"The {what} must be {expected}.")  # which is private, and errors are logged
     return names.index(answer)
 
 

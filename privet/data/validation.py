@@ -33,7 +33,7 @@ def check_edges(edge_index: ArrayLike, num_nodes: int) -> NDArray[np.integer[Any
     for end, ids in zip(("source", "target"), edges, strict=True):
         if ids.size and (ids.min() < 0 or ids.max() >= num_nodes):
             row = int(np.argmax((ids < 0) | (ids >= num_nodes)))
-            raise InvalidData(f"{end} of edge {row}", f"a node id from 0 to {num_nodes - 1}", "an id outside")
+            raise InvalidData(f"The {end} of edge {row} must be a node id from 0 to {num_nodes - 1}.")
     return edges
 
 
@@ -56,7 +56,9 @@ def check_adjacency(matrix: Any, directed: bool) -> sp.csr_array:
         raise InvalidData("adjacency", "free of duplicate entries", f"two at {_first_duplicate(adjacency)}")
     bad = ~(np.isfinite(adjacency.data) & (adjacency.data > 0))
     if bad.any():
-        raise InvalidData("weight of every edge", "finite and above 0", f"another one at {_entry(adjacency, bad)}")
+        raise InvalidData(
+            f"The weight of an edge must be finite and above 0; the one at {_entry(adjacency, bad)} is not."
+        )
     if not directed:
         _check_symmetry(adjacency)
     return adjacency
@@ -88,7 +90,7 @@ def check_features(features: Any, num_nodes: int, schema: Schema | None) -> Feat
         raise InvalidData("features", f"a matrix of the schema's {schema.dimension} columns", f"{matrix.shape[1]}")
     values = matrix if isinstance(matrix, np.ndarray) else matrix.data
     if not np.isfinite(values).all():
-        raise InvalidData("features", "finite", f"another value at {_entry(matrix, ~np.isfinite(values))}")
+        raise InvalidData(f"The feature at {_entry(matrix, ~np.isfinite(values))} is not finite.")
     if schema is not None:
         _check_codes(matrix, schema)
     return matrix
@@ -111,7 +113,7 @@ def check_labels(labels: Any, num_nodes: int, schema: Schema | None) -> NDArray[
     bad = (array < -1) | (array >= classes)
     if bad.any():
         allowed = "at least 0" if schema is None else f"below the schema's {classes} classes and at least 0"
-        raise InvalidData(f"label of node {int(np.argmax(bad))}", f"{allowed}, or -1 (unlabelled)", "another value")
+        raise InvalidData(f"The label of node {int(np.argmax(bad))} must be {allowed}, or -1 (unlabelled).")
     return array.astype(np.int64, copy=False)
 
 
@@ -162,7 +164,9 @@ def _check_codes(matrix: Features, schema: Schema) -> None:
         values, limit = matrix.data, counts[matrix.indices]
     bad = np.isfinite(limit) & ((values < 0) | (values >= limit) | (values != np.floor(values)))
     if bad.any():
-        raise InvalidData("categorical features", "codes 0 .. count - 1", f"another value at {_entry(matrix, bad)}")
+        raise InvalidData(
+            f"The feature at {_entry(matrix, bad)} is no category: codes go from 0 to the number of categories - 1."
+        )
 
 
 def _as_array(values: Any, dtype: Any, name: str, expected: str) -> NDArray[Any]:

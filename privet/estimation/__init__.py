@@ -1,9 +1,7 @@
 """Server-side post-processing of reports: frequencies, label denoising, label proportions, structure, friends."""
 
-from privet.estimation.beliefs import Beliefs, class_affinity, propagate_beliefs
-from privet.estimation.features import class_priors_from_features
-from privet.estimation.friends import FriendPosterior, friend_posterior, second_round
-from privet.estimation.homophily import Homophily
+from privet.estimation.friends.friend_posterior import FriendPosterior, friend_posterior, second_round
+from privet.estimation.friends.homophily import Homophily
 from privet.estimation.labels import (
     MajorityLabels,
     PosteriorLabels,
@@ -16,9 +14,8 @@ from privet.estimation.labels import (
     report_loss,
     report_probabilities,
 )
-from privet.estimation.missing import Completed, complete_from_neighbours, report_distances
-from privet.estimation.shared_weights import SharedWeights
-from privet.estimation.structure import (
+from privet.estimation.lists.beliefs import Beliefs, class_affinity, propagate_beliefs
+from privet.estimation.lists.closure import (
     ReportedPairs,
     Symmetrise,
     closure_log_odds,
@@ -26,6 +23,9 @@ from privet.estimation.structure import (
     estimated_degrees,
     noisy_graph,
 )
+from privet.estimation.missing import Completed, complete_from_neighbours, report_distances
+from privet.estimation.priors.feature_prior import class_priors_from_features
+from privet.estimation.shared_weights import SharedWeights
 
 __all__ = [
     "Beliefs",

@@ -18,7 +18,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.errors import InvalidData
-from privet.graph.topology import Elsewhere
+from privet.graph.memory import topology_of
+from privet.graph.operators import GraphLike
 from privet.mechanisms import AffineFeatures
 
 __all__ = ["Completed", "complete_from_neighbours", "report_distances"]
@@ -40,24 +41,23 @@ class Completed:
     distances: NDArray[np.int64]
 
 
-def report_distances(
-    respondents: NDArray[np.int64], adjacency: sp.csr_array | Elsewhere, *, rounds: int = _ROUNDS
-) -> NDArray[np.int64]:
+def report_distances(respondents: NDArray[np.int64], graph: GraphLike, *, rounds: int = _ROUNDS) -> NDArray[np.int64]:
     """Return the distance from each node to the nearest report, 0 for respondents, -1 if nobody within reach reported.
 
     Args:
         respondents: The nodes that reported.
-        adjacency: The graph, which is only multiplied with.
+        graph: The graph, or its topology or adjacency matrix.
         rounds: The largest distance.
 
     >>> path = sp.csr_array([[0.0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]])  # and node 3 alone
     >>> report_distances(np.array([0]), path).tolist()
     [0, 1, 2, -1]
     """
-    distances = np.full(adjacency.shape[0], -1, dtype=np.int64)
+    topology = topology_of(graph)
+    distances = np.full(topology.num_nodes, -1, dtype=np.int64)
     distances[respondents] = 0
     for distance in range(1, rounds + 1):
-        reached = (distances < 0) & (adjacency @ (distances >= 0).astype(np.float32) > 0)
+        reached = (distances < 0) & (topology @ (distances >= 0).astype(np.float32) > 0)
         if not reached.any():
             break
         distances[reached] = distance

@@ -2,8 +2,8 @@
 
 from privet.evaluation.compare import Comparison, compare
 from privet.evaluation.evaluate import evaluate
-from privet.evaluation.results import ClassFigures, Figures, Result, SplitFacts, Sweep
-from privet.evaluation.sweep import sweep
+from privet.evaluation.results import ClassFigures, Figures, Result, SplitFacts
+from privet.evaluation.sweep import Sweep, sweep
 from privet.evaluation.tune import tune
 
 __all__ = [

@@ -1,7 +1,8 @@
 """A store of finished figures: one small JSON file each, named after everything that decides its value.
 
 The usual store is a cache that all commands and :func:`~privet.evaluation.evaluate.evaluate` share. It holds figures of
-simulations and digests, never data, and only its owner may read it.
+simulations and digests, never data, and only its owner may read it. Beside the figures lie structural priors of
+simulations, for which several systems and budgets ask.
 """
 
 from __future__ import annotations
@@ -11,15 +12,21 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import platformdirs
+from numpy.typing import NDArray
 
+import privet
 from privet.data.files import atomic_file
 from privet.errors import InvalidParameter, PrivetError
 
-__all__ = ["LIMIT", "Store", "canonical", "shrink", "usual_store"]
+__all__ = ["LIMIT", "ArrayShelf", "Store", "canonical", "program_digest", "usual_store"]
 
 LIMIT = 64 << 20
 """Bytes that the usual store may take; the figures whose last use is longest ago go first."""
@@ -27,6 +34,13 @@ LIMIT = 64 << 20
 _FORMAT = 2
 _OFF = ("0", "off", "no", "false")
 _ROUND = 128  # figures that are stored between two looks at the size
+_ARRAYS = 256 << 20  # bytes that arrays may take
+_LARGEST = 16 << 20  # bytes of an array that is worth its place
+_COMPUTE = (
+    "data", "privacy", "mechanisms", "release", "graph", "estimation", "models", "auditing", "systems", "evaluation",
+    "advice", "reproduction",
+)  # fmt: skip
+_LIBRARIES = ("numpy", "scipy", "torch")
 
 
 class Store:
@@ -53,9 +67,14 @@ class Store:
         """The directory of arrays beside the figures of a cache; None where none are kept, or none are to be read."""
         return None if self.folder is None or self.limit is None or self.fresh else self.folder.with_name("priors")
 
+    @cached_property
+    def in_memory(self) -> Store:
+        """A store in memory for figures that a cache must not keep, since no key describes them whole."""
+        return Store(None)
+
     def get(self, key: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the finished figure of a description, or None."""
-        name = _name(key)
+        name = self.name(key)
         if name in self._memory:
             return self._memory[name]
         if self.folder is None or self.fresh:
@@ -72,6 +91,12 @@ class Store:
         found: dict[str, Any] = document["value"]
         return found
 
+    @staticmethod
+    def name(key: Mapping[str, Any]) -> str:
+        """Return a figure's file name: the SHA-256 of its description's canonical JSON."""
+        text = json.dumps({"format": _FORMAT, **key}, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+
     def compute(self, key: Mapping[str, Any], work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Return the finished figure of a description; compute and store it if it is not there yet."""
         found = self.get(key)
@@ -81,7 +106,7 @@ class Store:
         return found
 
     def _put(self, key: Mapping[str, Any], value: dict[str, Any]) -> None:
-        name = _name(key)
+        name = self.name(key)
         if self.folder is None or self.fresh:
             self._memory[name] = value  # what was measured afresh is not measured again
         if self.folder is None:
@@ -96,7 +121,7 @@ class Store:
             place = f"{self.folder} ({getattr(error, 'strerror', None) or error})"
             raise InvalidParameter("folder", "a directory that can be written", place) from None
         if self.limit is not None and self._stored % _ROUND == 0:
-            shrink(self.folder, self.limit)
+            _shrink(self.folder, self.limit)
         self._stored += 1
 
 
@@ -113,6 +138,57 @@ def usual_store(*, fresh: bool = False) -> Store:
     return Store(folder / "figures", limit=LIMIT, fresh=fresh)
 
 
+@dataclass(frozen=True)
+class ArrayShelf:
+    """A directory of arrays, one .npy file each, readable by its owner only.
+
+    Attributes:
+        folder: The directory, which is made for the first array.
+    """
+
+    folder: Path
+
+    def get(self, name: str) -> NDArray[Any] | None:
+        """Return an array, or None if it is not there whole."""
+        path = self._path(name)
+        try:
+            with path.open("rb") as file:
+                found: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+            os.utime(path)  # used now
+        except Exception:  # whatever numpy says of a file that is no array
+            return None
+        return found
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        """Keep an array, unless it is large or the directory cannot be written."""
+        if array.nbytes > _LARGEST:
+            return
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with atomic_file(self._path(name), private=True) as file:
+                np.save(file, array, allow_pickle=False)
+            _shrink(self.folder, _ARRAYS)
+        except (OSError, PrivetError):
+            return
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{hashlib.sha256(f'{program_digest()} {name}'.encode()).hexdigest()[:32]}.npy"
+
+
+@cache
+def program_digest() -> str:
+    """Return a digest of the modules that figures come from, and of the libraries beneath them.
+
+    A version alone would let an edited program read the figures of the one before.
+    """
+    root = Path(privet.__file__).parent
+    files = sorted(path for part in _COMPUTE for path in (root / part).rglob("*.py"))
+    mark = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
+    for path in files:
+        mark.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return f"{privet.__version__} {mark.hexdigest()[:32]}"
+
+
 def canonical(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as JSON can hold them: it has no infinity, which is how little a run without privacy clips."""
     return {
@@ -121,13 +197,7 @@ def canonical(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _name(key: Mapping[str, Any]) -> str:
-    """The SHA-256 of a description's canonical JSON, as a file name."""
-    text = json.dumps({"format": _FORMAT, **key}, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
-
-
-def shrink(folder: Path, limit: int) -> None:
+def _shrink(folder: Path, limit: int) -> None:
     """Remove the files whose last use is longest ago, until a fifth of the limit is free.
 
     Args:

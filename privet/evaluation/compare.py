@@ -12,9 +12,8 @@ from scipy import stats
 
 from privet.errors import InvalidData
 from privet.evaluation.documents import Document, demand
-from privet.evaluation.intervals import CONFIDENCE, half_width
 from privet.evaluation.results import Result, SplitFacts, seeds_in_words
-from privet.evaluation.verdict import FEWEST
+from privet.evaluation.verdict import CONFIDENCE, FEWEST, half_width
 from privet.privacy.rounding import at_most
 
 __all__ = ["Comparison", "compare"]

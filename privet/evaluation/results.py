@@ -1,9 +1,9 @@
-"""Typed results: one run, and a curve over budgets."""
+"""The typed result of one run."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from privet.errors import InvalidData, PrivetError
-from privet.evaluation.documents import Document, demand
-from privet.evaluation.intervals import CONFIDENCE, half_width
-from privet.evaluation.notebook import result_html, sweep_html
+from privet.evaluation.documents import Document, demand, result_html
+from privet.evaluation.verdict import half_width
 from privet.privacy import Guarantee
 from privet.privacy.ledger import LedgerLine
 from privet.privacy.statement import write_statement
 
-__all__ = ["ClassFigures", "Figures", "Result", "SplitFacts", "Sweep"]
+__all__ = ["ClassFigures", "Figures", "Result", "SplitFacts", "seeds_in_words", "with_interval"]
 
 _RESULT = "a result of a run or a sweep"
 _NEEDED = ("system", "dataset", "task", "metric", "mean", "std", "values", "settings", "controls", "guarantee")
@@ -272,70 +271,6 @@ class Result(Document):
             f"Result({self.system} on {self.dataset}: {self.metric} {with_interval(self.figures)}, "
             f"{seeds_in_words(len(self.seeds))}, epsilon {self.guarantee.epsilon:.4g})"
         )
-
-
-@dataclass(frozen=True, repr=False)
-class Sweep(Document):
-    """One system at several budgets.
-
-    Attributes:
-        budget: The setting that was changed, such as ``epsilon_features``.
-        points: The result at each budget, in increasing order.
-    """
-
-    budget: str
-    points: tuple[Result, ...]
-
-    @property
-    def system(self) -> str:
-        """The system's name."""
-        return self.points[0].system
-
-    @property
-    def dataset(self) -> str:
-        """The data's name."""
-        return self.points[0].dataset
-
-    @property
-    def epsilons(self) -> tuple[float, ...]:
-        """The budgets."""
-        return tuple(point.settings[self.budget] for point in self.points)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
-        return {
-            "system": self.system,
-            "dataset": self.dataset,
-            "swept": self.budget,
-            "epsilons": list(self.epsilons),
-            "confidence": CONFIDENCE,
-            "half_widths": [point.figures.half_width for point in self.points],
-            "points": [point.to_dict() for point in self.points],
-            "version": self.points[0].version,
-            "build": self.points[0].build,
-        }
-
-    @classmethod
-    def from_dict(cls, document: Any, where: str = "sweep") -> Sweep:
-        """Read what :meth:`to_dict` made."""
-        found = demand(document, ("swept", "points"), where, "a sweep with at least one point")
-        points: Sequence[Any] = found["points"]
-        if not isinstance(points, list) or not points:
-            raise InvalidData(where, "a sweep with at least one point", "none")
-        read = (Result.from_dict(point, f"point {number} of {where}") for number, point in enumerate(points))
-        return cls(found["swept"], tuple(read))
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one row for each budget, figure and seed."""
-        pairs = zip(self.epsilons, self.points, strict=True)
-        return [{self.budget: epsilon, **row} for epsilon, point in pairs for row in point.rows()]
-
-    def _repr_html_(self) -> str:
-        return sweep_html(self)
-
-    def __repr__(self) -> str:
-        budgets = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
-        return f"Sweep({self.system} on {self.dataset}: {self.budget} {budgets})"
 
 
 def with_interval(figures: Figures) -> str:

@@ -1,4 +1,7 @@
-"""The evaluator: the only code that compares predictions with test labels, after training has ended."""
+"""The evaluator: the only code that compares predictions with test labels, after training has ended.
+
+Accuracy alone says nothing where most people are of one class, so that there are other metrics beside it.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,38 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from privet.data import Graph, Split, label_rate, split_nodes
 from privet.errors import InvalidData
-from privet.evaluation.metrics import classification_metrics
 from privet.evaluation.results import ClassFigures
 from privet.systems.fitted import Fitted
 
-__all__ = ["Scores", "class_figures", "recalls", "scored", "with_split"]
+__all__ = [
+    "METRICS",
+    "SPLIT",
+    "Scores",
+    "class_figures",
+    "classification_metrics",
+    "is_unbalanced",
+    "majority_share",
+    "recalls",
+    "scored",
+    "with_split",
+]
+
+METRICS = {
+    "accuracy": "accuracy (%)",
+    "balanced_accuracy": "balanced accuracy (%)",
+    "macro_f1": "macro F1 (%)",
+    "auc": "AUC (%)",
+}
+"""The title of each metric."""
+
+_UNBALANCED = 0.7
+
+SPLIT = (0.5, 0.25)
+"""The shares of training and validation nodes where a graph has no split of its own."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +53,7 @@ class Scores:
     Attributes:
         test: Accuracy, from 0 to 1.
         seconds: The time that training took.
-        metrics: Every metric of :mod:`privet.evaluation.metrics` by its name, from 0 to 1.
+        metrics: Every metric of :data:`METRICS` by its name, from 0 to 1.
         recall: For each class the share of its test nodes that are recognised; None for a class without test nodes.
         support: For each class its number of test nodes.
         facts: What the server found out about the data on its way, by name.
@@ -47,10 +74,6 @@ class Scores:
     def from_dict(cls, document: dict[str, Any]) -> Self:
         """Read what :meth:`to_dict` made."""
         return cls(**document | {"recall": tuple(document["recall"]), "support": tuple(document["support"])})
-
-
-SPLIT = (0.5, 0.25)
-"""The shares of training and validation nodes where a graph has no split of its own."""
 
 
 def with_split(
@@ -83,7 +106,7 @@ def with_split(
 def scored(train: Callable[[], Fitted], graph: Graph) -> Scores:
     """Train, then compare the predictions with the labels of the graph's test nodes."""
     if graph.split is None or graph.labels is None:
-        raise InvalidData("graph to measure on", "one with labels and a split", "one without")
+        raise InvalidData("A model is scored on a graph with labels and a split; this graph lacks one of them.")
     began = time.perf_counter()
     fitted = train()
     seconds = time.perf_counter() - began
@@ -136,3 +159,55 @@ def class_figures(own: Sequence[Scores], controls: dict[str, Sequence[Scores]]) 
             )
         )
     return tuple(rows)
+
+
+def classification_metrics(probabilities: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, float]:
+    """Compute every metric of :data:`METRICS`, from 0 to 1, over the classes that occur among the labels.
+
+    Args:
+        probabilities: Class probabilities, one row a node; a row of NaN is a wrong prediction of no class.
+        labels: The true classes; nodes with a negative one do not count.
+
+    >>> rows = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
+    >>> found = classification_metrics(rows, np.array([0, 0, 1, 1]))
+    >>> {name: round(value, 3) for name, value in found.items()}
+    {'accuracy': 0.75, 'balanced_accuracy': 0.75, 'macro_f1': 0.733, 'auc': 1.0}
+    """
+    known = labels >= 0
+    rows, truth = np.asarray(probabilities)[known], labels[known]
+    made = ~np.isnan(rows).any(axis=1)
+    predicted = np.where(made, np.argmax(np.nan_to_num(rows, nan=-1.0), axis=1), -1)
+    classes = np.unique(truth)
+    recalls, scores, areas = [], [], []
+    for number in classes:
+        own, said = truth == number, predicted == number
+        hits = float((own & said).sum())
+        recalls.append(hits / own.sum())
+        scores.append(2 * hits / (own.sum() + said.sum()))
+        areas.append(_area(np.nan_to_num(rows[:, number], nan=0.0), own))
+    return {
+        "accuracy": float((predicted == truth).mean()),
+        "balanced_accuracy": float(np.mean(recalls)),
+        "macro_f1": float(np.mean(scores)),
+        "auc": float(np.mean(areas)),
+    }
+
+
+def majority_share(labels: NDArray[np.int64]) -> float:
+    """Return the share of the most frequent class among the known labels."""
+    known = labels[labels >= 0]
+    return float(np.bincount(known).max() / len(known)) if len(known) else 0.0
+
+
+def is_unbalanced(labels: NDArray[np.int64]) -> bool:
+    """Tell whether one class has at least 70 % of the known labels, so that guessing it looks like knowledge."""
+    return majority_share(labels) >= _UNBALANCED
+
+
+def _area(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
+    """Return the area under the ROC curve of one class against the rest; 1/2 if there is no rest."""
+    ones, others = int(positive.sum()), int((~positive).sum())
+    if not ones or not others:
+        return 0.5
+    ranks = rankdata(scores)
+    return float((ranks[positive].sum() - ones * (ones + 1) / 2) / (ones * others))

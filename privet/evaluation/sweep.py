@@ -1,21 +1,86 @@
-"""Measure a system at several budgets."""
+"""Measure a system at several budgets: a curve."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from privet.data import Graph
-from privet.errors import InvalidParameter
-from privet.evaluation.cache import Store
+from privet.errors import InvalidData, InvalidParameter
+from privet.evaluation.cache import Store, usual_store
+from privet.evaluation.documents import Document, demand, sweep_html
 from privet.evaluation.evaluate import evaluate, figures_needed
-from privet.evaluation.keys import store_for
-from privet.evaluation.results import Sweep
+from privet.evaluation.results import Result
+from privet.evaluation.verdict import CONFIDENCE
 from privet.models.progress import Progress, counting
 from privet.systems import LocalSystem
 
-__all__ = ["sweep"]
+__all__ = ["Sweep", "sweep"]
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Document):
+    """One system at several budgets.
+
+    Attributes:
+        budget: The setting that was changed, such as ``epsilon_features``.
+        points: The result at each budget, in increasing order.
+    """
+
+    budget: str
+    points: tuple[Result, ...]
+
+    @property
+    def system(self) -> str:
+        """The system's name."""
+        return self.points[0].system
+
+    @property
+    def dataset(self) -> str:
+        """The data's name."""
+        return self.points[0].dataset
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """The budgets."""
+        return tuple(point.settings[self.budget] for point in self.points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "system": self.system,
+            "dataset": self.dataset,
+            "swept": self.budget,
+            "epsilons": list(self.epsilons),
+            "confidence": CONFIDENCE,
+            "half_widths": [point.figures.half_width for point in self.points],
+            "points": [point.to_dict() for point in self.points],
+            "version": self.points[0].version,
+            "build": self.points[0].build,
+        }
+
+    @classmethod
+    def from_dict(cls, document: Any, where: str = "sweep") -> Sweep:
+        """Read what :meth:`to_dict` made."""
+        found = demand(document, ("swept", "points"), where, "a sweep with at least one point")
+        points: Sequence[Any] = found["points"]
+        if not isinstance(points, list) or not points:
+            raise InvalidData(where, "a sweep with at least one point", "none")
+        read = (Result.from_dict(point, f"point {number} of {where}") for number, point in enumerate(points))
+        return cls(found["swept"], tuple(read))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each budget, figure and seed."""
+        pairs = zip(self.epsilons, self.points, strict=True)
+        return [{self.budget: epsilon, **row} for epsilon, point in pairs for row in point.rows()]
+
+    def _repr_html_(self) -> str:
+        return sweep_html(self)
+
+    def __repr__(self) -> str:
+        budgets = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
+        return f"Sweep({self.system} on {self.dataset}: {self.budget} {budgets})"
 
 
 def sweep(
@@ -56,7 +121,7 @@ def sweep(
     name = budget or _budget(systems[0])
     if name not in systems[0].settings():
         raise InvalidParameter("budget", "a setting of the system", name)
-    kept = store_for(store, systems[0], graph)
+    kept = usual_store() if store is None else store
     shared: dict[str, Any] = {"controls": controls, "split": split, "dataset": dataset, "store": kept}
     numbers = seeds if isinstance(seeds, int) else len(seeds)
     with counting(progress, sum(figures_needed(one, numbers, controls) for one in systems), "training") as advance:

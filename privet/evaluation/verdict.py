@@ -1,4 +1,4 @@
-"""Sentences about differences: did the private data help, did they not, or can it not be told?"""
+"""Means over seeds and their differences: did the private data help, did they not, or can it not be told?"""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
-from privet.evaluation.intervals import half_width
+__all__ = [
+    "CONFIDENCE",
+    "FEWEST",
+    "MARGIN",
+    "Alternative",
+    "half_width",
+    "needless",
+    "seeds_needed",
+    "summary",
+    "verdict",
+]
 
-__all__ = ["FEWEST", "MARGIN", "Comparison", "needless", "seeds_needed", "summary", "verdict"]
+CONFIDENCE = 0.95
+"""The confidence of every interval."""
 
 MARGIN = 1.0
 """The least effect in points: a smaller gain counts as none, and a smaller loss is no harm."""
@@ -23,7 +35,7 @@ _MOST_SEEDS = 1000
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Alternative:
     """The figures of a control that does without some private data.
 
     Attributes:
@@ -49,7 +61,20 @@ class Comparison:
         return self.title.partition(" (")[0]
 
 
-def summary(private: Sequence[float], comparisons: Sequence[Comparison]) -> str:
+def half_width(values: Sequence[float] | NDArray[np.float64], confidence: float = CONFIDENCE) -> float | None:
+    """Return half the width of Student's interval for the mean; None for one value, which tells nothing about it.
+
+    >>> round(half_width([84.0, 85.0, 86.0]), 2)
+    2.48
+    """
+    count = len(values)
+    if count < 2:
+        return None
+    spread = float(np.std(values, ddof=1)) / math.sqrt(count)
+    return float(stats.t.ppf((1 + confidence) / 2, count - 1)) * spread
+
+
+def summary(private: Sequence[float], alternatives: Sequence[Alternative]) -> str:
     """Say in one sentence, or two, whether the private data helped: against the strongest control without them.
 
     The second sentence names a control that does as well with less data. A lead over a weaker control is no claim: who
@@ -57,14 +82,14 @@ def summary(private: Sequence[float], comparisons: Sequence[Comparison]) -> str:
 
     Args:
         private: The system's figures, one for each seed, in per cent.
-        comparisons: The controls; those without subject only count for the second sentence.
+        alternatives: The controls; those without subject only count for the second sentence.
 
-    >>> strong = Comparison("the structure alone (no private data)", [85.0, 86.1, 85.6], "the private data")
-    >>> own = Comparison("structure only", [80.0, 81.2, 80.4], "the private features")
+    >>> strong = Alternative("the structure alone (no private data)", [85.0, 86.1, 85.6], "the private data")
+    >>> own = Alternative("structure only", [80.0, 81.2, 80.4], "the private features")
     >>> summary([84.0, 85.0, 84.5], [own, strong])[:62]
     'The private data hurt: 1.1 +- 0.1 points below the structure a'
     """
-    ranked = sorted(comparisons, key=lambda each: each.mean, reverse=True)
+    ranked = sorted(alternatives, key=lambda each: each.mean, reverse=True)
     asked = [each for each in ranked if each.subject]
     if not asked:
         return ""

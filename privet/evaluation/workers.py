@@ -1,4 +1,4 @@
-"""Figures measured in several processes at once, one thread each.
+"""Processes and threads: figures are measured in several processes at once, one thread each.
 
 A training on a graph of usual size gains little from a second thread, and much from a second process beside it. Which
 process measures a figure, and in which order, changes nothing: every figure has its own seed and one thread.
@@ -14,32 +14,26 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, TypeVar
+
+import torch
 
 from privet.data import Graph
-from privet.errors import InvalidParameter, PrivetError
-from privet.evaluation.threads import is_small
+from privet.errors import PrivetError
 
-__all__ = ["Worker", "measure_in_processes", "peak_rss_mb", "usual_workers"]
+__all__ = ["measure_in_processes", "peak_rss_mb", "threads_for", "usual_workers"]
+
+D = TypeVar("D")
+T = TypeVar("T")
+R = TypeVar("R")
+
+_SMALL = 2_000_000  # entries of the adjacency matrix below which a second thread spends most of its time waiting
 
 _WORTH_STARTING = 2_000  # people from whom on a process is worth the seconds that it takes to start
 _BESIDE_THE_GRAPH = 1 << 30  # bytes that a process may need beside copies of the graph
 _COPIES = 12  # copies of the graph's arrays that a training may need
-
-
-@dataclass(frozen=True)
-class Worker:
-    """A function with the data that it works on, sent to a process once.
-
-    Attributes:
-        function: A function of a module, called with ``data`` and a task.
-        data: Its first argument.
-    """
-
-    function: Callable[[Any, Any], Any]
-    data: Any
 
 
 def usual_workers(graph: Graph, figures: int) -> int:
@@ -51,47 +45,54 @@ def usual_workers(graph: Graph, figures: int) -> int:
         graph: The graph to measure on.
         figures: The number of figures to measure.
     """
-    if graph.num_nodes < _WORTH_STARTING or not is_small(graph):
+    if graph.num_nodes < _WORTH_STARTING or not _is_small(graph):
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     need = _BESIDE_THE_GRAPH + _COPIES * len(pickle.dumps((graph.adjacency, graph.features)))
     return max(1, min(cores, figures, _free_bytes() // need))
 
 
-def measure_in_processes(worker: Worker, tasks: Sequence[Sequence[Any]], workers: int) -> Iterator[tuple[int, Any]]:
-    """Give each group of tasks to the next idle process, and yield the number of each group with its results.
+def measure_in_processes(
+    function: Callable[[D, T], R], data: D, groups: Sequence[Sequence[T]], workers: int
+) -> Iterator[tuple[T, R]]:
+    """Give each group of tasks to the next idle process, and yield each task with its result as soon as it is there.
 
     However this ends, by an error or an interrupt too, no process is left. A process whose parent is gone ends itself.
 
     Args:
-        worker: The function and its data, both picklable.
-        tasks: Groups of tasks; one process does a group.
-        workers: The number of processes.
+        function: A function of a module, called with the data and a task.
+        data: Its first argument, sent to each process once.
+        groups: Groups of tasks; one process does a group.
+        workers: The number of processes, at least 1.
     """
-    if workers < 1:
-        raise InvalidParameter("workers", "at least 1", workers)
     context = _context()
-    waiting = list(enumerate(tasks))[::-1]
+    waiting = list(groups)[::-1]
     started: dict[Connection, Any] = {}
+    given: dict[Connection, list[T]] = {}
+
+    def give(channel: Connection) -> None:
+        given[channel] = list(waiting.pop())
+        channel.send(given[channel])
+
     try:
-        for _ in range(min(workers, len(tasks))):
+        for _ in range(min(workers, len(groups))):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, worker), daemon=True)
+            process = context.Process(target=_serve, args=(theirs, function, data), daemon=True)
             process.start()
             theirs.close()
             started[ours] = process
-            ours.send(waiting.pop())
-        busy = set(started)
-        while busy:
-            for channel in wait(list(busy)):
+            give(ours)
+        while given:
+            for channel in wait(list(given)):
                 if not isinstance(channel, Connection):
                     continue
-                number, result = _received(channel, started[channel])
-                if waiting:
-                    channel.send(waiting.pop())
-                else:
-                    busy.discard(channel)
-                yield number, result
+                result: R = _received(channel, started[channel])
+                task = given[channel].pop(0)
+                if not given[channel]:
+                    del given[channel]
+                    if waiting:
+                        give(channel)
+                yield task, result
     finally:
         for channel, process in started.items():
             channel.close()
@@ -100,13 +101,32 @@ def measure_in_processes(worker: Worker, tasks: Sequence[Sequence[Any]], workers
             process.join()
 
 
+@contextmanager
+def threads_for(graph: Graph) -> Iterator[None]:
+    """Use one thread within the block if the graph is small. Results then do not depend on the number of cores.
+
+    Args:
+        graph: The graph that is measured on.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1 if _is_small(graph) else before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _is_small(graph: Graph) -> bool:
+    return bool(graph.adjacency.nnz < _SMALL)
+
+
 def _context() -> Any:
     """Return a way to start processes: as copies of one that has imported what they need, where the system has it."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     # Without the script: if it starts its work at once, the error should come from a process that can tell of it.
-    context.set_forkserver_preload(["privet.evaluation.measuring"])
+    context.set_forkserver_preload(["privet.evaluation.evaluate"])
     return context
 
 
@@ -116,9 +136,9 @@ def peak_rss_mb() -> float:
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
-def _received(channel: Connection, process: Any) -> tuple[int, Any]:
+def _received(channel: Connection, process: Any) -> Any:
     try:
-        number, result = channel.recv()
+        result = channel.recv()
     except (EOFError, OSError):
         process.join()
         raise PrivetError(
@@ -127,26 +147,25 @@ def _received(channel: Connection, process: Any) -> tuple[int, Any]:
         ) from None
     if isinstance(result, BaseException):
         raise result
-    return number, result
+    return result
 
 
-def _serve(channel: Connection, worker: Worker) -> None:
+def _serve(channel: Connection, function: Callable[[D, T], R], data: D) -> None:
     """Do tasks until the parent has no more: the main function of a process."""
-    import torch
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and ends this process
     threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(1)
     while True:
         try:
-            number, tasks = channel.recv()
+            tasks = channel.recv()
         except (EOFError, OSError):
             return
-        try:
-            result: Any = [worker.function(worker.data, task) for task in tasks]
-        except Exception as error:  # the parent raises it
-            result = _picklable(error)
-        channel.send((number, result))
+        for task in tasks:
+            try:
+                result: Any = function(data, task)
+            except Exception as error:  # the parent raises it
+                result = _picklable(error)
+            channel.send(result)
 
 
 def _end_with_parent() -> None:

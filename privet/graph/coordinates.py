@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import operator
-from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import eigsh
 
-from privet.graph.topology import Elsewhere, symmetric_of
+from privet.graph.memory import topology_of
+from privet.graph.operators import GraphLike
 
 __all__ = ["random_coordinates", "spectral_coordinates", "standardised"]
 
@@ -21,27 +19,23 @@ _DENSE = 256  # up to this many nodes the whole spectrum is cheaper than the sea
 _TOLERANCE = 1e-3
 
 
-def spectral_coordinates(adjacency: sp.csr_array | Elsewhere, width: int = 64, *, normalised: bool = False) -> Matrix:
+def spectral_coordinates(graph: GraphLike, width: int = 64, *, normalised: bool = False) -> Matrix:
     """Return leading eigenvectors of the adjacency as columns of mean 0 and deviation 1, N x width at most.
 
     The adjacency itself shows groups around people with many links, of positive and of negative eigenvalues; divided
     by the roots of both degrees it shows groups whatever their size, of positive eigenvalues.
 
     Args:
-        adjacency: The symmetric adjacency, in memory or elsewhere.
+        graph: A graph, or a topology or matrix with a symmetric adjacency.
         width: The number of eigenvectors; fewer where the graph is smaller.
         normalised: True to divide each entry by the roots of its two degrees.
     """
-    nodes = adjacency.shape[0]
+    topology = topology_of(graph)
+    nodes = topology.num_nodes
     width = min(width, nodes - 2)
-    if width < 1 or not adjacency.nnz:
+    if width < 1 or not topology.nnz:
         return np.zeros((nodes, 0), dtype=np.float32)
-    matrix: Any = symmetric_of(adjacency) if normalised else adjacency
-    if not isinstance(matrix, sp.sparray):
-        product = partial(operator.matmul, matrix)
-        matrix = LinearOperator((nodes, nodes), matvec=product, matmat=product, dtype=np.float64)
-    elif not normalised:
-        matrix = matrix.astype(np.float32)
+    matrix = topology.spectral(normalised=normalised)
     if nodes <= _DENSE:
         values, vectors = np.linalg.eigh(matrix @ np.eye(nodes))
         kept = np.argsort(-values if normalised else -np.abs(values), kind="stable")[:width]
@@ -51,19 +45,18 @@ def spectral_coordinates(adjacency: sp.csr_array | Elsewhere, width: int = 64, *
     return standardised(vectors)
 
 
-def random_coordinates(
-    adjacency: sp.csr_array | Elsewhere, width: int = 128, hops: tuple[int, ...] = (2, 4), *, seed: int = 0
-) -> Matrix:
+def random_coordinates(graph: GraphLike, width: int = 128, hops: tuple[int, ...] = (2, 4), *, seed: int = 0) -> Matrix:
     """Return random columns after some hops: a projection of powers of the adjacency, as propagated noise is.
 
     Args:
-        adjacency: The symmetric adjacency, in memory or elsewhere.
+        graph: A graph, or a topology or matrix with a symmetric adjacency.
         width: The number of random columns.
         hops: The numbers of hops after which the columns are taken, each row scaled to length sqrt(width).
         seed: The seed of the random columns.
     """
-    symmetric = symmetric_of(adjacency)
-    columns = np.random.default_rng(seed).standard_normal((adjacency.shape[0], width), dtype=np.float32)
+    topology = topology_of(graph)
+    symmetric = topology.symmetric()
+    columns = np.random.default_rng(seed).standard_normal((topology.num_nodes, width), dtype=np.float32)
     taken: list[Any] = []
     for hop in range(1, max(hops) + 1):
         columns = symmetric @ columns

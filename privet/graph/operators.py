@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from privet.errors import InvalidData, InvalidParameter
 from privet.graph.csr import csr_tensor, spmm, to_scipy, to_torch
-from privet.graph.topology import Elsewhere
+from privet.graph.normalisation import normalised, with_loops
+from privet.graph.topology import Topology
 
 __all__ = [
     "GraphLike",
@@ -42,7 +43,7 @@ class HasAdjacency(Protocol):
     def adjacency(self) -> sp.csr_array: ...
 
 
-GraphLike: TypeAlias = "HasAdjacency | sp.sparray | sp.spmatrix"
+GraphLike: TypeAlias = "HasAdjacency | sp.sparray | sp.spmatrix | Topology"
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,9 +173,8 @@ def gcn_operator(graph: GraphLike, *, self_loops: bool, dtype: torch.dtype = tor
         self_loops: True adds a loop of weight 1 at every node that has none; False leaves all loops out (KProp's).
         dtype: The type of the values.
     """
-    adjacency = _with_loops(adjacency_of(graph), self_loops)
-    root = _power(degrees_of(adjacency), -0.5)
-    return _scaled(adjacency, root, root, dtype)
+    adjacency = with_loops(adjacency_of(graph), self_loops)
+    return Operator.from_scipy(normalised(adjacency, -0.5, -0.5), dtype)
 
 
 def mean_operator(graph: GraphLike, *, self_loops: bool, dtype: torch.dtype = torch.float32) -> Operator:
@@ -185,9 +185,8 @@ def mean_operator(graph: GraphLike, *, self_loops: bool, dtype: torch.dtype = to
         self_loops: True adds a loop of weight 1 at every node that has none; False leaves all loops out.
         dtype: The type of the values.
     """
-    adjacency = _with_loops(adjacency_of(graph), self_loops)
-    degrees = degrees_of(adjacency)
-    return _scaled(adjacency, _power(degrees, -1.0), None, dtype)
+    adjacency = with_loops(adjacency_of(graph), self_loops)
+    return Operator.from_scipy(normalised(adjacency, -1.0, None), dtype)
 
 
 def sum_operator(graph: GraphLike, *, dtype: torch.dtype = torch.float32) -> Operator:
@@ -210,9 +209,7 @@ def pagerank_operator(graph: GraphLike, r: float, *, dtype: torch.dtype = torch.
     """
     if not 0.0 <= r <= 1.0:
         raise InvalidParameter("r", "a number in [0, 1]", r)
-    adjacency = adjacency_of(graph)
-    degrees = degrees_of(adjacency)
-    return _scaled(adjacency, _power(degrees, r - 1.0), _power(degrees, -r), dtype)
+    return Operator.from_scipy(normalised(adjacency_of(graph), r - 1.0, -r), dtype)
 
 
 def adjacency_of(graph: GraphLike) -> sp.csr_array:
@@ -221,9 +218,9 @@ def adjacency_of(graph: GraphLike) -> sp.csr_array:
     Args:
         graph: A graph or a square sparse adjacency matrix.
     """
-    matrix: Any = graph if sp.issparse(graph) else getattr(graph, "adjacency", None)
-    if isinstance(matrix, Elsewhere):
-        matrix = matrix.tocsr()
+    matrix: Any = graph if sp.issparse(graph) or isinstance(graph, Topology) else getattr(graph, "adjacency", None)
+    if isinstance(matrix, Topology):
+        matrix = matrix.loaded().adjacency
     if not sp.issparse(matrix):
         raise InvalidParameter("graph", "a Graph or a sparse matrix", type(graph).__name__)
     if matrix.shape[0] != matrix.shape[1]:
@@ -256,34 +253,3 @@ def degrees_of(adjacency: sp.csr_array) -> NDArray[np.float64]:
         adjacency: The adjacency.
     """
     return np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
-
-
-def _with_loops(adjacency: sp.csr_array, self_loops: bool) -> sp.csr_array:
-    diagonal = adjacency.diagonal()
-    if self_loops:
-        return sp.csr_array(adjacency + sp.diags_array((diagonal == 0).astype(np.float64), format="csr"))
-    if not diagonal.any():
-        return adjacency
-    rows = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
-    kept = rows != adjacency.indices
-    counts = np.bincount(rows[kept], minlength=adjacency.shape[0])
-    pointers = np.concatenate(([0], np.cumsum(counts)))
-    return sp.csr_array((adjacency.data[kept], adjacency.indices[kept], pointers), shape=adjacency.shape)
-
-
-def _power(degrees: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
-    """Compute degrees ** exponent, and 0 for an isolated node, which sends and receives nothing."""
-    powers = np.zeros_like(degrees)
-    return np.power(degrees, exponent, out=powers, where=degrees > 0)
-
-
-def _scaled(
-    adjacency: sp.csr_array, left: NDArray[np.float64], right: NDArray[np.float64] | None, dtype: torch.dtype
-) -> Operator:
-    """Make diag(left) A diag(right); both factors are multiplied first, so that a symmetric A stays so to the bit."""
-    factors = np.repeat(left, np.diff(adjacency.indptr))
-    if right is not None:
-        factors *= right[adjacency.indices]
-    factors *= adjacency.data
-    scaled = sp.csr_array((factors, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
-    return Operator.from_scipy(scaled, dtype)

@@ -32,6 +32,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from privet.errors import InvalidParameter
 from privet.graph.filter import Filter
 from privet.graph.lazy import LazyFeatures
+from privet.graph.normalisation import normalised
 from privet.graph.operators import degrees_of, is_symmetric, pagerank_operator
 
 __all__ = ["pagerank", "pagerank_filter", "resolvent_coefficients"]
@@ -78,7 +79,7 @@ def pagerank_filter(
         vectors: As for :func:`pagerank`.
     """
     if not is_symmetric(adjacency):
-        raise InvalidParameter("adjacency", "symmetric; use pagerank_series otherwise", "a directed graph")
+        raise InvalidParameter("pagerank needs an undirected graph. Use pagerank_series for a directed one.")
     operator = pagerank_operator(adjacency, r)
     plain = resolvent_coefficients(alpha, -1.0, 1.0, tolerance)
     found = _outer(adjacency, vectors)
@@ -127,8 +128,7 @@ def _outer(adjacency: sp.csr_array, vectors: int) -> tuple[float, NDArray[np.flo
     nodes = adjacency.shape[0]
     if not vectors or nodes <= max(_SMALL, 4 * vectors) or not adjacency.nnz:
         return None
-    roots = sp.diags_array(1 / np.sqrt(np.maximum(degrees_of(adjacency), 1e-300)), format="csr")
-    symmetric = sp.csr_array(roots @ adjacency.astype(np.float64) @ roots)
+    symmetric = normalised(adjacency, -0.5, -0.5)
     start = np.random.default_rng(0).normal(size=nodes)  # a fixed one, so that the result repeats
     search = {"v0": start, "maxiter": _RESTARTS}
     try:

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from privet.data.mixing import STEP_WORD, mixed_words
 from privet.errors import InvalidParameter
 
 __all__ = ["Projection"]
@@ -115,8 +116,5 @@ def _blocks(pointers: NDArray[np.integer[Any]]) -> Iterator[tuple[int, int]]:
 
 
 def _mixed(counters: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
-    """Hash counters to 64 bits each (SplitMix64; integers wrap around)."""
-    mixed = (counters + np.uint64((seed << 48) + 1)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+    """Hash counters to 64 bits each; integers wrap around."""
+    return mixed_words((counters + np.uint64((seed << 48) + 1)) * STEP_WORD)

@@ -134,7 +134,9 @@ def backward_push(
     if start.shape[0] != adjacency.shape[0]:
         raise InvalidData("features", f"one row for each of {adjacency.shape[0]} nodes", f"{start.shape[0]} rows")
     if not np.isfinite(start.data).all():
-        raise InvalidData("features", "finite", "NaN or infinity")
+        raise InvalidData(
+            "The features hold NaN or infinity, which a push cannot propagate. Fill these values in first."
+        )
     degrees = degrees_of(adjacency)
     active = degrees > 0
     inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=active)

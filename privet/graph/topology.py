@@ -1,96 +1,127 @@
-"""A public adjacency that is only multiplied with: a SciPy matrix, or one whose entries lie elsewhere.
+"""One interface to a public topology, whether its entries lie in this process's memory or in a store.
 
-Estimation asks a topology for products with a few columns, for degrees, and for two normalisations. A CSR matrix in
-memory and :class:`privet.graph.distributed.ClusterAdjacency` both answer, so the same code runs on either.
+:class:`privet.graph.memory.MemoryTopology` and :class:`privet.graph.distributed.StoredTopology` implement it, and
+:func:`privet.graph.memory.topology_of` makes one of whatever a caller has. Systems and estimation ask a topology for
+products with a few columns, for degrees and for normalisations, and do not know which kind they have.
 """
 
 from __future__ import annotations
 
-import hashlib
-from typing import Any, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Elsewhere", "Multiplies", "digest_of", "mean_of", "symmetric_of"]
+if TYPE_CHECKING:
+    from privet.graph.memory import MemoryTopology
+
+__all__ = ["Aggregation", "Topology"]
 
 
-class Multiplies(Protocol):
-    """Anything with ``@`` for NumPy arrays of one or two dimensions."""
+class Aggregation(ABC):
+    """A normalised adjacency M: row i says what node i receives from others in one hop."""
 
-    def __matmul__(self, x: NDArray[Any], /) -> NDArray[Any]: ...
+    @abstractmethod
+    def polynomial(self, x: NDArray[Any], coefficients: Sequence[float]) -> NDArray[np.float32]:
+        """Compute sum_l coefficients[l] M^l x, in single precision.
+
+        Args:
+            x: A vector or matrix with one row for each node.
+            coefficients: The polynomial's coefficients, from the constant on.
+        """
+
+    def __matmul__(self, x: NDArray[Any]) -> NDArray[np.float32]:
+        """Compute M x in single precision."""
+        return self.polynomial(x, (0.0, 1.0))
+
+    def hops(self, x: NDArray[Any], hops: int) -> NDArray[np.float32]:
+        """Compute M^hops x in single precision.
+
+        Args:
+            x: A vector or matrix with one row for each node.
+            hops: The number of hops.
+        """
+        return self.polynomial(x, (*[0.0] * hops, 1.0))
 
 
-@runtime_checkable
-class Elsewhere(Multiplies, Protocol):
-    """An adjacency that is not a matrix in this process's memory; its first attributes are those of a SciPy matrix."""
+class Topology(ABC):
+    """A public square adjacency A of N nodes.
+
+    ``shape``, ``nnz``, ``diagonal()`` and ``@`` are those of a SciPy matrix, so that a graph can hold either.
+
+    Attributes:
+        enumerable: True if this process can look at every entry; otherwise :meth:`matrix` refuses.
+    """
+
+    enumerable: bool
 
     @property
+    @abstractmethod
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Rows and columns, N and N."""
 
     @property
+    @abstractmethod
     def nnz(self) -> int:
-        """The number of entries."""
+        """The number of entries; an undirected edge between two nodes has two."""
 
-    def sum(self, axis: int) -> NDArray[np.float32]:
-        """Return the sum of each row, for axis 1."""
+    @property
+    @abstractmethod
+    def degrees(self) -> NDArray[np.float32]:
+        """The sum of each row."""
 
+    @property
+    def num_nodes(self) -> int:
+        """The number of nodes, N."""
+        return self.shape[0]
+
+    @abstractmethod
+    def __matmul__(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Compute A x for a vector or a matrix with one row for each node."""
+
+    @abstractmethod
     def diagonal(self) -> NDArray[np.float32]:
         """Return the weight of each node's loop."""
 
-    def mean(self) -> Multiplies:
+    @abstractmethod
+    def mean(self) -> Aggregation:
         """Return the mean over neighbours, D^-1 A."""
 
-    def symmetric(self, *, self_loops: bool = False) -> Multiplies:
-        """Return D^-1/2 A D^-1/2, with a loop added at every node if ``self_loops``."""
+    @abstractmethod
+    def symmetric(self) -> Aggregation:
+        """Return D^-1/2 A D^-1/2 of the adjacency as it is."""
 
+    @abstractmethod
+    def gcn(self, *, self_loops: bool) -> Aggregation:
+        """Return D^-1/2 A D^-1/2 with a loop at every node, or with none.
+
+        Args:
+            self_loops: True adds a loop of weight 1 at every node that has none; False leaves all loops out.
+        """
+
+    @abstractmethod
+    def spectral(self, *, normalised: bool) -> Any:
+        """Return A, or D^-1/2 A D^-1/2, as SciPy's eigensolvers take it.
+
+        Args:
+            normalised: True for D^-1/2 A D^-1/2.
+        """
+
+    @abstractmethod
     def digest(self) -> str:
-        """Return a digest of the entries."""
+        """Return a digest of all entries."""
 
-    def tocsr(self) -> sp.csr_array:
-        """Load the entries into memory, for what needs more than products."""
+    @abstractmethod
+    def matrix(self, purpose: str) -> sp.csr_array:
+        """Return A for something that looks at every entry, or refuse in one sentence if it is not in memory.
 
+        Args:
+            purpose: Who looks, for the error, such as "The defence trim".
+        """
 
-def mean_of(adjacency: sp.csr_array | Elsewhere) -> Multiplies:
-    """Return the mean over neighbours, D^-1 A, for float32 columns.
-
-    Args:
-        adjacency: The adjacency.
-    """
-    if isinstance(adjacency, Elsewhere):
-        return adjacency.mean()
-    inverse = (1 / np.maximum(adjacency.sum(axis=1), 1)).astype(np.float32)
-    entries = (np.repeat(inverse, np.diff(adjacency.indptr)), adjacency.indices, adjacency.indptr)
-    mean: Multiplies = sp.csr_array(entries, shape=adjacency.shape)
-    return mean
-
-
-def symmetric_of(adjacency: sp.csr_array | Elsewhere, dtype: type[np.floating[Any]] = np.float32) -> Multiplies:
-    """Return D^-1/2 A D^-1/2.
-
-    Args:
-        adjacency: The adjacency.
-        dtype: The type of the columns to come.
-    """
-    if isinstance(adjacency, Elsewhere):
-        return adjacency.symmetric()
-    matrix = adjacency.astype(dtype)
-    roots = sp.diags_array(1 / np.sqrt(np.maximum(matrix.sum(axis=1), 1)).astype(dtype), format="csr")
-    symmetric: Multiplies = sp.csr_array(roots @ matrix @ roots)
-    return symmetric
-
-
-def digest_of(adjacency: sp.csr_array | Elsewhere) -> str:
-    """Return a digest of the pattern.
-
-    Args:
-        adjacency: The adjacency.
-    """
-    if isinstance(adjacency, Elsewhere):
-        return adjacency.digest()
-    mark = hashlib.sha256()
-    for array in (adjacency.indptr, adjacency.indices):
-        mark.update(np.ascontiguousarray(array).tobytes())
-    return mark.hexdigest()
+    @abstractmethod
+    def loaded(self) -> MemoryTopology:
+        """Return the same topology in memory, loading it whole if it is not there yet."""

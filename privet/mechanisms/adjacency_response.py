@@ -262,8 +262,7 @@ class AdjacencyResponse(Mechanism):
         rows = np.repeat(np.arange(len(ids)), np.diff(matrix.indptr))[matrix.data != 0]
         columns = matrix.indices[matrix.data != 0].astype(np.int64)
         if not np.isin(matrix.data, (0, 1)).all() or (columns == ids[rows]).any():
-            found = "another value or a self-loop"
-            raise InvalidData("adjacency given to AdjacencyResponse", "0 or 1, and 0 on the diagonal", found)
+            raise InvalidData("AdjacencyResponse takes an adjacency matrix of 0 and 1, with 0 on the diagonal.")
         asked = columns > ids[rows] if self.one_sided else np.ones(len(rows), dtype=bool)
         return rows[asked], columns[asked], ids
 
@@ -271,7 +270,7 @@ class AdjacencyResponse(Mechanism):
         ids = np.asarray(users)
         integers = ids.ndim == 1 and (np.issubdtype(ids.dtype, np.integer) or not ids.size)
         if not integers or (ids.size and not 0 <= ids.min() <= ids.max() < self.num_nodes):
-            raise InvalidParameter("users", f"node ids below {self.num_nodes}", "others")
+            raise InvalidParameter(f"users must be a vector of node ids below {self.num_nodes}.")
         return ids.astype(np.int64)
 
     def _starts(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -221,5 +221,5 @@ class Counts(Mechanism):
         wrong = (counts < 0) | (counts > self.cap)
         if wrong.any():
             row = int(np.argmax(wrong.any(axis=1)))  # which number it is, and in which class, is private
-            raise InvalidData("counts given to Counts", f"from 0 to {self.cap}", f"what is in row {row}")
+            raise InvalidData(f"Counts takes counts from 0 to {self.cap}; row {row} has one outside.")
         return counts

@@ -189,6 +189,8 @@ class DegreeResponse(Mechanism):
             raise InvalidData("degrees given to DegreeResponse", "a vector of integers", found)
         wrong = (degrees < 0) | (degrees >= self.num_nodes)
         if wrong.any():
-            found = f"what is in row {int(np.argmax(wrong))}"  # which one is private
-            raise InvalidData("degrees given to DegreeResponse", f"from 0 to {self.num_nodes - 1}", found)
+            row = int(np.argmax(wrong))  # which number it is, is private
+            raise InvalidData(
+                f"DegreeResponse takes degrees from 0 to {self.num_nodes - 1}; the one in row {row} is outside."
+            )
         return degrees.astype(np.int64)

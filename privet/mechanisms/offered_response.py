@@ -227,8 +227,9 @@ class OfferedResponse(Mechanism):
             raise InvalidData(what, f"about 2 to {self.most} options", f"{options[row]} options in row {row}")
         outside = (positions < 0) | (positions >= options)
         if outside.any():  # which position it is, is private
-            expected = "positions from 0 to one less than the number of options"
-            raise InvalidData(what, expected, f"what is in row {int(np.argmax(outside))}")
+            raise InvalidData(
+                f"The position in row {int(np.argmax(outside))} must be from 0 to one less than the number of options."
+            )
         return positions, options
 
 

@@ -179,8 +179,9 @@ class RandomizedResponse(Mechanism):
         outside = (labels < 0) | (labels >= self.classes)
         if outside.any():
             row = int(np.argmax(outside))
-            expected = f"classes in [0, {self.classes})"
-            raise InvalidData("labels given to RandomizedResponse", expected, f"another value in row {row}")
+            raise InvalidData(
+                f"RandomizedResponse takes classes in [0, {self.classes}); the label in row {row} is outside."
+            )
         return labels.astype(np.int64)
 
 

@@ -68,7 +68,7 @@ class SampledResponse(Mechanism):
         counts = (check_count(c, f"categories[{i}]", 2, 1 << 20) for i, c in enumerate(self.categories))
         object.__setattr__(self, "categories", tuple(counts))
         if not self.categories:
-            raise InvalidParameter("categories", "one count for each feature", "none")
+            raise InvalidParameter("categories must have one count for each feature; it is empty.")
         object.__setattr__(self, "sample", check_count(self.sample, "sample", 1, self.dimension))
         if self.fill not in ("uniform", "none"):
             raise InvalidParameter("fill", "'uniform' or 'none'", self.fill)
@@ -354,6 +354,6 @@ class SampledResponse(Mechanism):
         matrix = as_matrix(values, self.dimension, type(self).__name__)
         stored = matrix.data if sp.issparse(matrix) else matrix
         if np.any(stored != np.floor(stored)):
-            raise InvalidData("values given to SampledResponse", "category codes", "a fraction")
+            raise InvalidData("SampledResponse takes whole numbers, the codes of categories; one value is a fraction.")
         warn_if_outside(matrix, np.zeros(self.dimension), (self._counts - 1).astype(np.float64))
         return matrix

@@ -5,16 +5,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from privet.models.backbones import BACKBONES, Features, Propagation, backbone_operator, check_backbone
 from privet.models.calibrated import CalibratedAdjacency
 from privet.models.clipping import clipped_gradient, perceptron
-from privet.models.dropout import Dropout
 from privet.models.edges import Edges, WeightedEdges
-from privet.models.heads import HadamardLinkScorer, pairwise_loss
-from privet.models.metrics import accuracy, roc_auc
-from privet.models.networks import GNN, MLP, Activation
+from privet.models.networks import GNN, MLP, Activation, Dropout
 from privet.models.private_training import PrivateSteps, train_privately
-from privet.models.randomness import seeded
+from privet.models.scoring import HadamardLinkScorer, accuracy, pairwise_loss, roc_auc
 from privet.models.settings import NetworkSettings, TrainingSettings
-from privet.models.sharing import fixed_weights, shared
-from privet.models.training import TrainingResult, train
+from privet.models.training import TrainingResult, fixed_weights, seeded, shared, train
 
 if TYPE_CHECKING:
     Backbone: TypeAlias = str

@@ -5,20 +5,21 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
+import torch
 from torch import Tensor, nn
 
 from privet.errors import InvalidParameter
 from privet.graph.operators import GraphLike
 from privet.models.backbones import Features, Propagation, check_backbone
-from privet.models.dropout import Dropout
-from privet.models.layout import columns_first
-from privet.models.sharing import shared
+from privet.models.backbones._base import columns_first
+from privet.models.training import shared
 
-__all__ = ["GNN", "MLP", "Activation"]
+__all__ = ["GNN", "MLP", "Activation", "Dropout", "kept_entries"]
 
 Activation: TypeAlias = Literal["elu", "relu", "selu"]
 
 _ACTIVATIONS: dict[str, type[nn.Module]] = {"elu": nn.ELU, "relu": nn.ReLU, "selu": nn.SELU}
+_BYTE, _WORD = 256, 65536  # values of a byte, and of two
 
 
 class _Stack(nn.Module):
@@ -166,3 +167,36 @@ def _widths(first: int, hidden: int, last: int, num_layers: int) -> list[tuple[i
             raise InvalidParameter(name, "an integer of at least 1", count)
     channels = [first, *[hidden] * (num_layers - 1), last]
     return list(pairwise(channels))
+
+
+class Dropout(nn.Dropout):
+    """Set a share of the entries to 0 in training and scale the others up, as :class:`torch.nn.Dropout` does.
+
+    Random bytes cost a tenth of the coins that torch tosses one by one.
+
+    The share is rounded to a multiple of 1/65536, and to one of 1/256 exactly where it is one. Coins come from torch's
+    global generator.
+
+    Args:
+        p: The share of entries that a training step sets to 0.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * kept_entries(x.shape, self.p, x.dtype) if self.training and self.p else x
+
+
+def kept_entries(shape: tuple[int, ...], share: float, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Draw a factor for each entry: 0 for the share of dropped ones, 1 / (1 - share) for the others.
+
+    Args:
+        shape: The shape of the matrix.
+        share: The share of entries to drop, below 1; rounded as in :class:`Dropout`.
+        dtype: The type of the factors.
+    """
+    sides = _BYTE if (share * _BYTE).is_integer() else _WORD
+    dropped = min(round(share * sides), sides - 1)
+    count = torch.Size(shape).numel()
+    words = torch.empty(-(-count * (2 if sides == _WORD else 1) // 8), dtype=torch.int64).random_(-(2**63), None)
+    coins = words.view(torch.uint8 if sides == _BYTE else torch.int16)[:count].view(shape)
+    threshold = dropped if sides == _BYTE else dropped - _WORD // 2  # 16 bits are signed
+    return (coins >= threshold).to(dtype).mul_(sides / (sides - dropped))

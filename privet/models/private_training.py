@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -16,7 +16,8 @@ from privet.mechanisms import Bits
 from privet.mechanisms.primitives.grid import GridSum
 from privet.mechanisms.primitives.noise import Noise
 from privet.models.clipping import clipped_gradient, stable_block, summed_gradient
-from privet.models.rows import Rows, SparseRows
+from privet.models.clipping.rows import Rows, SparseRows
+from privet.models.progress import counting
 from privet.privacy.accounting.program import MOST_DRAWS
 
 __all__ = ["Batch", "Optimizer", "PrivateSteps", "descend", "step", "train_privately"]
@@ -100,8 +101,10 @@ def descend(
         raise InvalidParameter("steps", expected, how.steps)
     make = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[how.optimizer]
     optimizer = make(parameters, lr=how.learning_rate)
-    for _ in _counted(how.steps, progress):
-        step(optimizer, parameters, gradient_sum(), how, bits)
+    with counting(progress, how.steps, "step") as show:
+        for _ in range(how.steps):
+            step(optimizer, parameters, gradient_sum(), how, bits)
+            show("private steps")
 
 
 def step(
@@ -130,7 +133,7 @@ def _released(total: GridSum | NDArray[np.float64], how: PrivateSteps, bits: Bit
     if isinstance(total, GridSum):
         return total.with_noise(how.sigma, bits, noise=how.noise)
     if how.sigma:
-        raise InvalidParameter("gradient_sum", "a sum on the integer grid where noise is added", "doubles")
+        raise InvalidParameter("Noise needs a sum on the integer grid. Let gradient_sum return a GridSum.")
     return total
 
 
@@ -140,15 +143,3 @@ def _set_gradients(parameters: list[nn.Parameter], flat: Tensor) -> None:
         part = flat[start : start + parameter.numel()]
         parameter.grad = part.reshape(parameter.shape).to(parameter.dtype)
         start += parameter.numel()
-
-
-def _counted(steps: int, progress: bool) -> Iterable[int]:
-    """Count the steps, with a bar on a terminal if asked for."""
-    if not progress:
-        return range(steps)
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    silent = not console.is_terminal
-    return track(range(steps), "private steps", console=console, transient=True, disable=silent)

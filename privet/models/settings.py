@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from privet.errors import InvalidParameter
-from privet.estimation.adam import Adam
+from privet.estimation.priors.adam import Adam
 
 __all__ = ["NetworkSettings", "Optimizer", "TrainingSettings"]
 
@@ -40,7 +40,7 @@ def _check(settings: object, names: Iterable[str]) -> None:
 
 
 class Optimizer(Protocol):
-    """Anything that moves weights: torch's optimisers and :class:`~privet.estimation.adam.Adam`."""
+    """Anything that moves weights: torch's optimisers and :class:`~privet.estimation.priors.adam.Adam`."""
 
     param_groups: list[dict[str, Any]]
 

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 
 from privet.graph.distributed.columns import Columns
 from privet.models.settings import TrainingSettings
-from privet.models.sharing import fixed_weights
-from privet.models.training import TrainingResult, train
+from privet.models.training import TrainingResult, fixed_weights, train
 
 __all__ = ["BATCH", "HeldRows", "Lesson", "NodeRows", "StoredRows", "outputs_of", "probabilities_of", "train_streamed"]
 

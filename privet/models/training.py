@@ -2,7 +2,7 @@
 
 Epoch t scores the weights after t epochs and then takes the steps of epoch t + 1 from the same weights. The two
 need the same forward pass up to dropout and batch statistics, so what they have in common is computed once (see
-``sharing``): T epochs cost T + 1 products with the features, not 2 T.
+:func:`shared`): T epochs cost T + 1 products with the features, not 2 T.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean
@@ -21,13 +22,14 @@ from torch import Tensor, nn
 
 from privet.errors import InvalidData
 from privet.models.progress import progress_bar
-from privet.models.randomness import seeded
 from privet.models.settings import Optimizer, TrainingSettings
-from privet.models.sharing import fixed_weights
 
-__all__ = ["TrainingResult", "train"]
+__all__ = ["TrainingResult", "fixed_weights", "seeded", "shared", "train"]
 
 Model = TypeVar("Model", bound=nn.Module)
+
+_remembered: ContextVar[dict[tuple[Any, ...], tuple[Tensor, tuple[Any, ...]]] | None]
+_remembered = ContextVar("remembered", default=None)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,9 @@ def train(
                     batches = _batches(model.train(), loss)
                     first = next(batches, None)
                 if first is None:
-                    raise InvalidData(f"loss of epoch {epoch + 1}", "a tensor or at least one mini-batch's", "none")
+                    raise InvalidData(
+                        f"The loss of epoch {epoch + 1} has no mini-batch. Return a tensor, or yield at least one."
+                    )
                 losses.append(fmean(_step(each, optimizer, settings, epoch) for each in chain([first], batches)))
                 show(epoch + 1, losses[-1], scores[-1])
     finally:
@@ -150,3 +154,58 @@ def _copy(model: nn.Module) -> dict[str, Tensor]:
 
 def _silent(epoch: int, loss: float, score: float) -> None:
     """Show nothing, in the place of a progress bar."""
+
+
+@contextmanager
+def fixed_weights() -> Iterator[None]:
+    """Open a stretch in which the caller promises to change no weight, so that ``shared`` may remember results."""
+    token = _remembered.set({})
+    try:
+        yield
+    finally:
+        _remembered.reset(token)
+
+
+def shared(function: Callable[..., Tensor], *arguments: object) -> Tensor:
+    """Call a function, once for the same objects within ``fixed_weights`` and always outside it.
+
+    The gradient is recorded even where the first caller needs none, for the caller that does.
+
+    Args:
+        function: A function free of randomness and of training mode.
+        *arguments: Its arguments.
+    """
+    remembered = _remembered.get()
+    if remembered is None:
+        return function(*arguments)
+    key = (function, *map(id, arguments))
+    if key not in remembered:
+        with torch.enable_grad():
+            remembered[key] = function(*arguments), arguments  # the arguments are kept so that no id is used again
+    result, _ = remembered[key]
+    return result if torch.is_grad_enabled() else result.detach()
+
+
+@contextmanager
+def seeded(seed: int | None) -> Iterator[None]:
+    """Let torch draw from a seed; afterwards the global generator goes on as if nothing had happened.
+
+    Initial weights are drawn when a model is made, so a whole run repeats if the model is made within it too.
+
+    Args:
+        seed: The seed; None changes nothing.
+
+    >>> with seeded(7):
+    ...     first = torch.rand(2)
+    >>> with seeded(7):
+    ...     second = torch.rand(2)
+    >>> torch.equal(first, second)
+    True
+    """
+    if seed is None:
+        yield
+        return
+    devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
+    with torch.random.fork_rng(devices=devices):
+        torch.manual_seed(seed)
+        yield

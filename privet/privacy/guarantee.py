@@ -168,7 +168,7 @@ def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
     """Sequential composition of guarantees of one unit; mixing units, models or adjacencies is an error."""
     parts = list(guarantees)
     if not parts or not all(isinstance(part, Guarantee) for part in parts):
-        raise InvalidParameter("guarantees", "at least one guarantee", parts or "none")
+        raise InvalidParameter("guarantees must be one Guarantee or more.")
     return reduce(add, parts)
 
 
@@ -224,6 +224,6 @@ def sum_up(values: list[float]) -> float:
     try:
         total = math.fsum(values)
     except OverflowError:
-        raise InvalidParameter("epsilon", "finite after composition", "a sum beyond all numbers") from None
+        raise InvalidParameter("The sum of these epsilons is too large for a number.") from None
     exact = sum(map(Fraction, values))
     return total if Fraction(total) >= exact else math.nextafter(total, math.inf)

@@ -94,8 +94,10 @@ class Answers(Mapping[str, Answer]):
     def checked(self) -> Answers:
         """Return the answers in the order of the people's ids, if devices could have sent every one of them."""
         if set(self.parts) != {question.name for question in self.release.questions}:
-            expected = f"answers to {', '.join(question.name for question in self.release.questions)}"
-            raise InvalidReports("study's reports", expected, ", ".join(self.parts) or "none")
+            asked = ", ".join(question.name for question in self.release.questions)
+            raise InvalidReports(
+                f"The reports must answer {asked}; they answer {', '.join(self.parts) or 'no question'}."
+            )
         return Answers(self.release, {q.name: self._checked(q.name) for q in self.release.questions})
 
     def _checked(self, name: str) -> Answer:
@@ -105,10 +107,10 @@ class Answers(Mapping[str, Answer]):
         ids = np.sort(part.users)
         integers = np.issubdtype(ids.dtype, np.integer) and ids.ndim == 1
         if not integers or (len(ids) and (ids[0] < 0 or ids[-1] >= nodes or (ids[1:] == ids[:-1]).any())):
-            raise InvalidReports("reporting nodes", f"different ids below {nodes}", "others")
+            raise InvalidReports(f"The reporting nodes must be different ids below {nodes}.")
         if len(ids) != len(part.reports):
             raise InvalidReports(f"reports to '{name}'", f"one for each of {len(ids)} nodes", len(part.reports))
         named = getattr(part.reports, "users", None)
         if mechanism.personal and not np.array_equal(np.arange(len(ids)) if named is None else named, part.users):
-            raise InvalidReports(f"reports to '{name}'", "by the nodes that sent them", "other nodes' names in them")
+            raise InvalidReports(f"The reports to '{name}' name other nodes than those that sent them.")
         return part.take(np.argsort(part.users, kind="stable"))

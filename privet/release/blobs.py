@@ -56,7 +56,7 @@ def array_of(blob: bytes) -> NDArray[Any]:
 def _head(blob: bytes) -> re.Match[bytes]:
     head = _HEAD.match(blob)
     if head is None:
-        raise InvalidData("public array", "one of integers that says its type and shape", "other bytes")
+        raise InvalidData("The public array does not begin with its type and shape.")
     return head
 
 

@@ -147,7 +147,7 @@ class LocalRelease:
         for question in self.questions:
             ids = np.sort(users.get(question.name, np.zeros(0, dtype=np.int64)))
             if (ids[1:] == ids[:-1]).any():
-                raise InvalidData(f"question '{question.name}'", "asked of each person once", "somebody asked twice")
+                raise InvalidData(f"The question '{question.name}' was answered twice by one person.")
             for other in filter(self.asks, question.ask.other_pairs_than):
                 question.ask.check_beside(self.question(other).ask)
             for other in filter(self.asks, question.ask.instead_of):
@@ -174,7 +174,7 @@ class LocalRelease:
 
         Budgets that differ by rounding only are the same.
         """
-        ours, theirs = ([_declared(question) for question in each.questions] for each in (self, other))
+        ours, theirs = ([question.declared() for question in each.questions] for each in (self, other))
         return len(ours) == len(theirs) and all(map(_alike, ours, theirs))
 
     def to_list(self) -> list[dict[str, Any]]:
@@ -191,12 +191,6 @@ class LocalRelease:
 
 def _is_in(value: object, arrays: Mapping[str, Any]) -> bool:
     return isinstance(value, str) and value in arrays
-
-
-def _declared(question: Question) -> dict[str, Any]:
-    """Return what a question declares; arrays that are drawn up later, and their form, are no part of it."""
-    left_out = question.ask.drawn_up_later()
-    return {k: v for k, v in question.to_dict().items() if v is not None and k not in left_out}
 
 
 def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:

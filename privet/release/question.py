@@ -78,6 +78,16 @@ class Question:
             return self.mechanism.perturb(values, bits, users=private.users)  # type: ignore[call-arg]
         return self.mechanism.perturb(values, bits)
 
+    def declared(self) -> dict[str, Any]:
+        """Return plain values without the public tables, which are drawn up later, and without their form.
+
+        A study's plan states its questions so: price and promise depend on nothing else.
+        """
+        ask, later = self.ask, self.ask.drawn_up_later()
+        own = {name: getattr(ask, name) for name in ask.parameters() if name not in later}
+        values = {"ask": self.name, **own, "mechanism": self.mechanism.name, **self.mechanism.parameters()}
+        return {name: value for name, value in values.items() if value is not None}
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for a manifest."""
         mechanism = self.mechanism
@@ -94,5 +104,6 @@ class Question:
         try:
             return cls(ask(**own), mechanism.declare(population, **rest))
         except TypeError:
-            named = ", ".join(map(str, rest)) or "nothing"
-            raise InvalidParameter("mechanism", f"{mechanism.name} with its parameters", named) from None
+            raise InvalidParameter(
+                f"{mechanism.name} cannot be made from the parameters {', '.join(map(str, rest)) or '(none)'}."
+            ) from None

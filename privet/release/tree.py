@@ -91,9 +91,9 @@ def verify_row(root: str, count: int, number: int, row: NDArray[np.integer[Any]]
         proof: What :meth:`HashTree.proof` returned.
     """
     if not (isinstance(salt, str) and _SALT.fullmatch(salt)):
-        raise InvalidData("salt of your row of a public table", "32 hexadecimal digits", "others")
+        raise InvalidData("The salt of your row of a public table must be 32 hexadecimal digits.")
     if not all(isinstance(each, str) and _HASH.fullmatch(each) for each in proof):
-        raise InvalidData("proof of your row of a public table", "a list of hashes", "others")
+        raise InvalidData("The proof of your row of a public table must be a list of hashes.")
     head = b"\0" + np.array(number, "<u4").tobytes() + bytes.fromhex(salt)
     node = sha256(head + np.asarray(row).astype("<i2").tobytes()).digest()
     left, place = list(proof), number
@@ -103,4 +103,4 @@ def verify_row(root: str, count: int, number: int, row: NDArray[np.integer[Any]]
             node = sha256(b"\1" + (sibling + node if place & 1 else node + sibling)).digest()
         place, count = place // 2, (count + 1) // 2
     if left or not hmac.compare_digest(f"tree:{node.hex()}", root):
-        raise InvalidData("your row of a public table", "the one that the study's manifest binds", "another")
+        raise InvalidData("Your row of a public table is not the one that the manifest of the study binds.")

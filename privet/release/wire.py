@@ -198,7 +198,7 @@ def _split_lists(words: NDArray[np.int32], lengths: NDArray[np.int64], names: li
     for name in names[:-1]:
         starts = np.concatenate([[0], np.cumsum(lengths)])[:-1]
         if (lengths < 1).any():
-            raise InvalidReports("report", f"one with a count of {name}", f"none in row {int(np.argmin(lengths))}")
+            raise InvalidReports(f"The report in row {int(np.argmin(lengths))} lacks the count of its {name}.")
         counts = words[starts].astype(np.int64)
         wrong = (counts < 0) | (counts >= lengths)
         if wrong.any():
@@ -219,5 +219,5 @@ def _integers(values: Any, name: str, kind: np.dtype[Any], count: int | None) ->
         raise InvalidReports(f"report's {name}", f"{count} integers", len(values))
     limits = np.iinfo(kind)
     if values and not limits.min <= min(values) <= max(values) <= limits.max:
-        raise InvalidReports(f"report's {name}", f"integers of {8 * kind.itemsize} bits", "a larger one")
+        raise InvalidReports(f"The report's {name} must be integers of {8 * kind.itemsize} bits.")
     return np.array(values, dtype=kind).tobytes()

@@ -12,7 +12,8 @@ from typing import Any
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidParameter
 from privet.evaluation.documents import read_json
-from privet.evaluation.results import Figures, Result, Sweep
+from privet.evaluation.results import Figures, Result
+from privet.evaluation.sweep import Sweep
 from privet.privacy import Guarantee
 from privet.privacy.rounding import at_most
 from privet.privacy.statement import statement

@@ -11,7 +11,7 @@ from typing import Any
 from privet.errors import InvalidData
 from privet.reporting.drawing import check_format, write_figure
 from privet.reporting.palette import GREYS, PAPER, SERIES, style
-from privet.reproduction.table import Table, TableCell
+from privet.reproduction.measured import Table, TableCell
 
 __all__ = ["plot_table"]
 

@@ -1,26 +1,41 @@
-"""Measure a published table: our figures beside the paper's, the controls and the true epsilon. Resumable."""
+"""Measure a published table: our figures beside the paper's, the controls and the true epsilon. Resumable.
+
+A quick run only shows that everything works: made-up graphs, few cells, hardly any training.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-import privet
-from privet.data import Graph, load
-from privet.evaluation.cache import Store
-from privet.evaluation.choosing import system_for
-from privet.evaluation.keys import data_digest
-from privet.evaluation.results import Figures
-from privet.reproduction.cells import Cell, PublishedTable
-from privet.reproduction.figures.made_graphs import MADE
-from privet.reproduction.measures import Column
-from privet.reproduction.quick import shrunk, stand_in, thinned
-from privet.reproduction.table import Table, TableCell
-from privet.systems.presets import prepared
+import numpy as np
 
-__all__ = ["figures_needed", "run_table"]
+import privet
+from privet.data import KNOWN, Graph, load, social_graph
+from privet.evaluation.cache import Store
+from privet.evaluation.measuring import Described, measured
+from privet.evaluation.results import Figures
+from privet.evaluation.scoring import Scores
+from privet.reproduction.measured import Table, TableCell
+from privet.reproduction.published import Cell, PublishedTable, accuracy
+from privet.systems import LocalSystem
+from privet.systems.controls import Control
+from privet.systems.presets import prepared, system_for
+
+__all__ = ["NO_MEASUREMENT", "figures_needed", "run_table", "shrunk", "stand_in", "thinned"]
+
+_NODES = 240
+_MOST_FEATURES = 4000  # enough to group columns and to sample from
+_CELLS = 6
+_SMALL: dict[str, Any] = {"max_epochs": 2, "epochs": 1.0, "networks": 1, "clusters": 4, "hidden_channels": 8}
+_SMALL["panel"] = 0.5  # of few people, so that every class is among them
+_SMALL_BATCH = 64
+NO_MEASUREMENT = (
+    f"Quick figures are no measurements: a made-up graph of {_NODES} nodes stands for each dataset, one seed, at most "
+    f"{_SMALL['max_epochs']} epochs, at most {_CELLS} cells of a table. They show that it runs, nothing else."
+)
 
 
 def run_table(
@@ -31,6 +46,7 @@ def run_table(
     *,
     controls: bool = True,
     quick: bool = False,
+    workers: int = 1,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Table:
     """Measure every available cell of a table.
@@ -42,43 +58,35 @@ def run_table(
         store: The finished figures; what it has is not measured again.
         controls: Whether to measure what stands beside the system.
         quick: Only show that it runs: one seed, few cells, a made-up graph for each dataset, hardly any training.
+        workers: The number of processes; figures do not depend on it.
         progress: Called with a few words after each figure.
     """
     if quick:
         table, seeds = thinned(table), 1
+    work = _Cells(table, root, quick)
+    columns = {place: work.columns(cell, controls) for place, cell in enumerate(table.cells) if cell.available}
+    tasks = [_Task(place, each.key, seed) for place, own in columns.items() for seed in range(seeds) for each in own]
+    told = {(place, each.key): f"{table.cells[place].dataset} {table.cells[place].label} {each.short}".strip()
+            for place, own in columns.items() for each in own}  # fmt: skip
+    found = measured(
+        work, tasks, store, workers=workers, done=lambda task: progress(told[task.cell, task.column])
+    ).figures
 
-    @cache
-    def graph_of(dataset: str, system: str) -> Graph:
-        if dataset in MADE:
-            return MADE[dataset]()
-        return prepared(stand_in(dataset) if quick else load(dataset, root), system, dataset)
-
-    @cache
-    def digest_of(dataset: str, system: str) -> str:
-        return data_digest(graph_of(dataset, system))
-
-    def measured(cell: Cell) -> TableCell:
+    def cell_of(place: int, cell: Cell) -> TableCell:
         facts = (cell.dataset, cell.label, cell.paper, cell.paper_std, cell.panel or cell.dataset)
-        place = (cell.series, cell.at, cell.tick, cell.references)
+        where = (cell.series, cell.at, cell.tick, cell.references)
         if not cell.available:
-            return TableCell(*facts, *place)
-        system = _system(table, cell, quick)
-        found: dict[str, list[float]] = {}
-        columns = _columns(table, cell, system, controls)
-        source = (cell.dataset, cell.system or table.system)
-        graph = graph_of(*source)
-        for seed in range(seeds):
-            for column in columns:
-                figure = column.figure(
-                    system, graph, seed, store,
-                    task=table.measure.name, data=digest_of(*source), protocol=cell.protocol,
-                )  # fmt: skip
-                found.setdefault(column.key, []).append(table.measure.factor * figure)
-                progress(f"{cell.dataset} {cell.label} {column.short}".strip())
-        own, *beside = (Figures(tuple(found[each.key]), each.short, each.title) for each in columns)
-        keys = [column.key for column in columns[1:]]
-        guarantee = system.guarantee(graph)
-        return TableCell(*facts, *place, own, dict(zip(keys, beside, strict=True)), guarantee)
+            return TableCell(*facts, *where)
+        figures = {
+            each.key: Figures(
+                tuple(table.measure.factor * found[_Task(place, each.key, seed)].test for seed in range(seeds)),
+                each.short,
+                each.title,
+            )
+            for each in columns[place]
+        }
+        own = figures.pop(columns[place][0].key)
+        return TableCell(*facts, *where, own, figures, work.system(cell).guarantee(work.source(cell)))
 
     return Table(
         name=table.name,
@@ -92,7 +100,7 @@ def run_table(
         quick=quick,
         printed=table.printed,
         percent=table.measure.factor == 100,
-        cells=tuple(measured(cell) for cell in table.cells),
+        cells=tuple(cell_of(place, cell) for place, cell in enumerate(table.cells)),
         version=privet.__version__,
     )
 
@@ -101,17 +109,92 @@ def figures_needed(table: PublishedTable, seeds: int, *, controls: bool = True, 
     """Return how many figures :func:`run_table` measures or reads, for a progress bar."""
     if quick:
         table, seeds = thinned(table), 1
-    cells = [cell for cell in table.cells if cell.available]
-    return seeds * sum(len(_columns(table, cell, _system(table, cell, quick), controls)) for cell in cells)
+    work = _Cells(table, None, quick)
+    return seeds * sum(len(work.columns(cell, controls)) for cell in table.cells if cell.available)
 
 
-def _system(table: PublishedTable, cell: Cell, quick: bool) -> Any:
-    system = system_for(cell.system or table.system, cell.dataset, cell.settings, cell.condition)
-    return shrunk(system) if quick else system
+@dataclass(frozen=True)
+class _Task:
+    cell: int
+    column: str
+    seed: int
 
 
-def _columns(table: PublishedTable, cell: Cell, system: Any, controls: bool) -> tuple[Column, ...]:
-    own, *others = table.measure.columns(system)
-    if not controls or not cell.controls:
-        return (own,)
-    return own, *(column for column in others if table.beside is None or column.key in table.beside)
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The figures of a table's cells."""
+
+    table: PublishedTable
+    root: str | Path | None
+    quick: bool
+    _graphs: dict[tuple[str, str], Graph] = field(default_factory=dict)
+    kind = Scores
+
+    def system(self, cell: Cell) -> Any:
+        system = system_for(cell.system or self.table.system, cell.dataset, cell.settings, cell.condition)
+        return shrunk(system) if self.quick else system
+
+    def columns(self, cell: Cell, controls: bool = True) -> tuple[Control, ...]:
+        """Return the columns of a cell, the system's own first."""
+        own, *others = self.table.measure.columns(self.system(cell))
+        if not controls or not cell.controls:
+            return (own,)
+        return own, *(each for each in others if self.table.beside is None or each.key in self.table.beside)
+
+    def source(self, cell: Cell) -> Graph:
+        """Return the cell's graph, made or loaded once."""
+        system = cell.system or self.table.system
+        if (cell.dataset, system) not in self._graphs:
+            if self.table.made is not None:
+                graph = self.table.made()
+            else:
+                raw = stand_in(cell.dataset) if self.quick else load(cell.dataset, self.root)
+                graph = prepared(raw, system, cell.dataset)
+            self._graphs[cell.dataset, system] = graph
+        return self._graphs[cell.dataset, system]
+
+    def graph(self, task: _Task) -> Graph:
+        cell = self.table.cells[task.cell]
+        return self.table.measure.view(self.system(cell), self.source(cell), task.seed, cell.protocol)
+
+    def describe(self, task: _Task) -> Described:
+        cell, measure = self.table.cells[task.cell], self.table.measure
+        system = self.system(cell)
+        own = {} if measure.score is accuracy else {"task": measure.name, "protocol": cell.protocol}
+        return Described(task.column, system, self._column(task).subject(system), task.seed, own)
+
+    def measure(self, task: _Task) -> Scores:
+        cell = self.table.cells[task.cell]
+        system, view = self.system(cell), self.graph(task)
+        return self.table.measure.figure(self._column(task), system, view, task.seed, cell.protocol)
+
+    def together(self, task: _Task) -> tuple[str, int]:
+        return self.table.cells[task.cell].dataset, task.seed
+
+    def _column(self, task: _Task) -> Control:
+        return next(each for each in self.columns(self.table.cells[task.cell]) if each.key == task.column)
+
+
+def thinned(table: PublishedTable) -> PublishedTable:
+    """Return the table with at most a few cells, evenly spaced over those that can be measured."""
+    able = [cell for cell in table.cells if cell.available]
+    places = np.unique(np.linspace(0, len(able) - 1, _CELLS).round().astype(int))
+    chosen = [replace(able[place], protocol={**able[place].protocol, **table.measure.quick}) for place in places]
+    return replace(table, cells=tuple(chosen))
+
+
+def shrunk(system: Any) -> Any:
+    """Return the same system, hardly trained."""
+    known = {field.name for field in fields(system)}
+    small = {name: value for name, value in _SMALL.items() if name in known and getattr(system, name) is not None}
+    if not isinstance(system, LocalSystem):
+        small["batch_size"] = _SMALL_BATCH
+    return replace(system, **small)
+
+
+def stand_in(dataset: str) -> Graph:
+    """Make a social graph with as many classes and, up to a point, features as a known dataset has."""
+    facts = KNOWN[dataset]
+    return social_graph(
+        _NODES, classes=facts.classes, average_degree=6, features=min(facts.features, _MOST_FEATURES), seed=0
+    )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privet.data import Graph, Schema, Split
 from privet.errors import InvalidData
 from privet.estimation.missing import Completed, complete_from_neighbours, report_distances
-from privet.graph.topology import Elsewhere
+from privet.graph.operators import GraphLike
 from privet.mechanisms import AffineFeatures, Mechanism, RandomizedResponse
 from privet.privacy import Guarantee, Unit
 from privet.privacy.ledger import LedgerLine
@@ -192,7 +192,7 @@ class Collected:
         adjacency = self.topology.adjacency if topology is None else topology
         return complete_from_neighbours(reported, respondents, adjacency)
 
-    def distances(self, topology: sp.csr_array | Elsewhere) -> NDArray[np.int64]:
+    def distances(self, topology: GraphLike) -> NDArray[np.int64]:
         """Return how far the feature reports behind each node's row of the estimate are; -1 if there are none.
 
         Args:

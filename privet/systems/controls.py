@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from privet.data import Categories, Graph
 from privet.errors import InvalidData
 from privet.estimation.labels import report_loss
-from privet.graph import LazyFeatures, gcn_operator
-from privet.graph.topology import Elsewhere
+from privet.graph import LazyFeatures
+from privet.graph.memory import topology_of
 from privet.mechanisms import AffineFeatures, Bits, SeededBits
 from privet.models import MLP, TrainingSettings, seeded, train
 from privet.privacy import Guarantee
@@ -33,6 +33,7 @@ __all__ = [
     "LABEL_PROPAGATION",
     "MAJORITY",
     "NON_PRIVATE",
+    "OWN",
     "SAME_SETTINGS",
     "STRUCTURE",
     "STRUCTURE_ONLY",
@@ -53,13 +54,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Control:
-    """A figure that stands beside a system's own.
+    """A figure that stands beside a system's own, in an evaluation or in a column of a table.
 
     Attributes:
         key: The name in result files.
         short: The name in a narrow column.
         title: The name in words.
-        fit: Trains it: ``fit(subject, graph, seed)``; the graph has a split.
+        fit: Trains it: ``fit(subject, graph, seed)`` returns a :class:`Fitted` model; the graph has a split. In a table
+            whose figures are no scores of predictions, it returns the figure, and is also given the cell's protocol.
         question: The data whose worth the system's lead over this control shows, such as "the private features".
         spares: The data that need not be collected if this control does as well as the system.
         subject: The system that ``fit`` is given, made from the one that is compared. Systems that give equal
@@ -69,14 +71,15 @@ class Control:
     key: str
     short: str
     title: str
-    fit: Callable[[Any, Graph, int], Fitted]
+    fit: Callable[..., Any]
     question: str | None = None
     spares: str | None = None
     subject: Callable[[Any], Any] = lambda system: system
 
     def trained(self, system: Any, graph: Graph, seed: int) -> Fitted:
         """Train this control of a system on a graph with a split."""
-        return self.fit(self.subject(system), graph, seed)
+        fitted: Fitted = self.fit(self.subject(system), graph, seed)
+        return fitted
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,10 @@ def simulate(system: Any, graph: Graph, seed: int) -> Fitted:
     given = chosen.collect(graph) if isinstance(system, LocalSystem) else graph
     fitted: Fitted = chosen.fit(given)
     return fitted
+
+
+OWN = Control("private", "", "", simulate)
+"""The system itself, as its first figure."""
 
 
 def rival(kind: type[CentralSystem]) -> Control:
@@ -155,7 +162,7 @@ def label_propagation(collected: Collected, topology: Graph | None = None) -> Fi
     """
     labels = collected.seen_labels()
     classes = collected.schema.classes
-    smoothed = _smoothing(collected.topology if topology is None else topology)
+    smoothing = topology_of(collected.topology if topology is None else topology).gcn(self_loops=True)
     start = torch.zeros(len(labels), classes)
     known = np.flatnonzero(collected.train & (labels >= 0))
     start[known, labels[known]] = 1.0
@@ -165,7 +172,7 @@ def label_propagation(collected: Collected, topology: Graph | None = None) -> Fi
     for weight in (0.5, 0.8, 0.95, 1.0):
         scores = start
         for hop in range(1, 33):
-            scores = weight * smoothed(scores) + (1 - weight) * start
+            scores = weight * torch.from_numpy(smoothing @ scores.numpy()) + (1 - weight) * start
             if hop & (hop - 1):
                 continue  # powers of two are enough to choose from
             found = float((scores[torch.from_numpy(held_out)].argmax(1) == target).float().mean())
@@ -174,15 +181,6 @@ def label_propagation(collected: Collected, topology: Graph | None = None) -> Fi
     shares = best_scores / best_scores.sum(dim=1, keepdim=True).clamp_min(1e-12)
     guarantee = None if collected.label_response is None else collected.label_response.guarantee()
     return Fitted("label_propagation", guarantee, shares.numpy(), settings=best_choice, validation_score=best_score)
-
-
-def _smoothing(topology: Graph) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Return the GCN operator with loops, wherever the topology is."""
-    if isinstance(topology.adjacency, Elsewhere):
-        symmetric = topology.adjacency.symmetric(self_loops=True)
-        return lambda x: torch.from_numpy(symmetric @ x.numpy())
-    operator = gcn_operator(topology, self_loops=True)
-    return lambda x: operator @ x
 
 
 def features_only(

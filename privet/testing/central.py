@@ -23,7 +23,7 @@ def check_central_system(system: CentralSystem, graph: Graph, *, nodes: int = 3,
         seed: The seed of coins and noise (default 0).
     """
     if graph.split is None:
-        raise InvalidData("graph to check a central system with", "one with a split", "one without")
+        raise InvalidData("This graph has no split, so there is no training node to leave out. Use split_nodes.")
     candidates = np.flatnonzero(graph.split.train)
     tried = candidates[np.argsort(-graph.degrees[candidates], kind="stable")][:nodes]
     for node in tried:

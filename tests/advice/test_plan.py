@@ -34,5 +34,5 @@ def test_advice_reads_back() -> None:
     assert len(found.rows()) == 2
     with pytest.raises(InvalidData, match="advice"):
         Advice.from_dict({})
-    with pytest.raises(InvalidData, match="cannot be read"):
+    with pytest.raises(InvalidData, match="no advice that privet gave"):
         Advice.from_dict(found.to_dict() | {"candidates": [{}]})

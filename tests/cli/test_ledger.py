@@ -10,7 +10,7 @@ from privet.collection.study.chain import Chain
 
 def test_a_ledger_is_not_invented(tmp_path):
     home = tmp_path
-    assert "existing file" in privet("ledger", "--ledger", home / "typo.sqlite", home=home, status=2)
+    assert "There is no ledger" in privet("ledger", "--ledger", home / "typo.sqlite", home=home, status=2)
     assert not (home / "typo.sqlite").exists()
     (home / "open").touch(mode=0o644)
     privet("ledger", "--ledger", home / "open", home=home)

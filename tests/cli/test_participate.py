@@ -12,7 +12,7 @@ from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port, start_collector
 from privet.collection.study.chain import Chain
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 def test_from_a_declaration_to_an_export(tmp_path):

@@ -43,4 +43,4 @@ def test_an_impact_assessment_is_written_from_a_study_or_its_manifest(tmp_path: 
     assert f"{text.count('**OPEN') - 1} questions are left open" in printed
     assert CliRunner().invoke(app, ["statement", "--dpia", str(tmp_path / "study" / "study.json")]).output == text
     missing = CliRunner().invoke(app, ["statement", "--dpia", str(tmp_path / "nothing.json")])
-    assert "a study's directory or its study.json" in str(missing.exception)
+    assert "is no study's directory and no study.json" in str(missing.exception)

@@ -9,8 +9,8 @@ from privet.cli.app import BadOption
 from privet.cli.table import all_tables, one_table, print_tables, refuse_for_all, table
 from privet.errors import InvalidParameter
 from privet.evaluation.cache import Store
-from privet.reproduction import catalogue
-from privet.reproduction.catalogue import TABLES
+from privet.reproduction import papers
+from privet.reproduction.papers import TABLES
 
 QUICK = {"controls": False, "quick": True}
 
@@ -61,7 +61,7 @@ def test_all_goes_on_after_a_failure_and_names_it(
     tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = {name: TABLES[name] for name in ("lpgnn-3", "privge-fig1")}
-    monkeypatch.setattr(catalogue, "TABLES", chosen)
+    monkeypatch.setattr(papers, "TABLES", chosen)
     options = {"controls": False, "quick": False, "out": tmp_path / "all.json", "as_json": False}
     assert not all_tables(tmp_path, 1, Store(tmp_path / "store"), **options)  # a directory without data
     seen = capsys.readouterr()
@@ -70,7 +70,7 @@ def test_all_goes_on_after_a_failure_and_names_it(
     document = json.loads((tmp_path / "all.json").read_text())
     assert [table["table"] for table in document["tables"]] == ["privge-fig1"]
     assert list(document["failures"]) == ["lpgnn-3"]
-    monkeypatch.setattr(catalogue, "TABLES", {"privge-fig1": TABLES["privge-fig1"]})
+    monkeypatch.setattr(papers, "TABLES", {"privge-fig1": TABLES["privge-fig1"]})
     assert all_tables(None, 1, Store(None), **options | {"quick": True, "as_json": True})
     assert json.loads(capsys.readouterr().out)["failures"] == {}
 

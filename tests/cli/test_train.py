@@ -13,7 +13,7 @@ import pytest
 from simulated_studies import asked
 
 from privet.cli import main
-from privet.collection.operator.export import write_answers
+from privet.collection.operator.export.answer_files import write_answers
 from privet.collection.study.manifest import Study
 from privet.data import Schema, social_graph, write_edges
 from privet.mechanisms import SeededBits
@@ -142,8 +142,8 @@ def test_a_study_directory_is_read_and_told_of_the_model(
         (["--system", "rgnn"], "lpgnn, privge"),
         (["--set", "epsilon_features=100"], "the release's, 4.0"),
         (["--set", "hop=2"], "a setting of lpgnn"),
-        (["--study-id", "0" * 64], "the id of the study that the reports are of"),
-        (["--study", "missing.parquet"], "an existing file"),
+        (["--study-id", "0" * 64], "not of the one that was asked for"),
+        (["--study", "missing.parquet"], "There is no file"),
         (["--study", "labels.csv"], "labels.csv"),
         (["--labels", "edges.parquet"], "no column 'node'"),
         (["--out", "."], "a new or an empty directory"),

@@ -8,7 +8,7 @@ from simulated_studies import declaration, privet
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import live_collector
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 def test_a_token_is_not_sent_over_http_to_another_machine(tmp_path):

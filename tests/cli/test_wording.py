@@ -40,9 +40,9 @@ SENTENCES = {
     "account sampled-response --categories 1,2": "--categories must be an integer from 2 to 1048576, not 1.",
     "account multi-bit --set epsilon=-3": "--set epsilon must be a finite number above 0, not -3.",
     "account multi-bit --rate 1": "multi-bit takes --epsilon, --dimension, --low, --high, --sample, not --rate.",
-    "account hds --two-sided": "hds takes --epsilon, --dimension, --low, --high, --sample, --steps, not --two-sided.",
+    "account hds --one-sided": "hds takes --epsilon, --dimension, --low, --high, --sample, --steps, not --one-sided.",
     "account inquiry --epsilon-features 1 --panel 0.1 --pilot 0.1": (
-        "--pilot must be left out beside panel, not another: a scorer has one source."
+        "A scorer has one source. Give panel or pilot, not both."
     ),
     "audit private-mlp --seed -1 --runs 100": "--seed must be an integer of at least 0, not -1.",
     "run heterpoisson --dataset x --epsilon -1": "--epsilon must be finite and above 0, not -1.",

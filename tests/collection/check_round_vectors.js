@@ -1,8 +1,8 @@
 /** Finds what round_vectors.json says, and returns one sentence for each difference; runs in Chromium and in node. */
 export async function differences(vectors, folder) {
   const load = (name) => import(`${folder}/${name}.js`);
-  const [answers, blobs, chain, friends, resemblance, showing, tree] = await Promise.all(
-    ["answers", "blobs", "chain", "friends", "resemblance", "showing", "tree"].map(load),
+  const [answers, blobs, chain, friends, resemblance, openAnswers, tree] = await Promise.all(
+    ["answers", "blobs", "chain", "friends", "resemblance", "open_answers", "tree"].map(load),
   );
   const [{ prepare }, { readStudy }, { ReplayedBits }, { Refusal }, { fromHex, sha256, toHex }] = await Promise.all(
     ["preparation", "study", "bits", "refusal", "hex"].map(load),
@@ -58,9 +58,9 @@ export async function differences(vectors, folder) {
     same(`counts ${i}`, friends.friendCounts(node, list, tables, classes, cap), counts);
   }
   for (const [i, { id, manifest, features, label, body }] of vectors.shown.entries()) {
-    const made = showing.packShown(await study(id, manifest), { features, label });
+    const made = openAnswers.packShown(await study(id, manifest), { features, label });
     same(`shown ${i}`, toHex(made), body);
-    same(`shown ${i}, read`, showing.unpackShown(await study(id, manifest), made), { features, label });
+    same(`shown ${i}, read`, openAnswers.unpackShown(await study(id, manifest), made), { features, label });
   }
   for (const [i, vector] of vectors.reports.entries()) {
     const { id, public: data, raw, words, used, body, shows, json } = vector;

@@ -37,7 +37,7 @@ SHARED = runpy.run_path(str(HERE / "make_vectors.py"))
 CLASSES = ("A", "B", "C", "D")
 SCHEMA = Schema((Interval(0.0, 12.0), Categories(2, ("no", "yes")), Interval(-1.0, 1.0)), 4, True, CLASSES)
 SALT = bytes(range(16))
-PLAN = {"system": "inquiry", "settings": {"seed": 7, "labels": None}}
+TABLES = ("scorer", "offers", "unit_length", "table", "ranks")
 
 
 @dataclass
@@ -82,9 +82,15 @@ def vectors() -> dict[str, Any]:
     }
 
 
+def plan(*questions: dict[str, Any]) -> dict[str, Any]:
+    """Return a plan that announces some questions, which it states without their tables."""
+    stated = [{name: value for name, value in each.items() if name not in TABLES} for each in questions]
+    return {"system": "inquiry", "settings": {"seed": 7, "labels": None}, "questions": stated}
+
+
 def declared(server: Server, release: list[dict[str, Any]], **rest: Any) -> Study:
     """Declare a round and serve its manifest."""
-    values = {"schema": SCHEMA, "nodes": 13, "plan": PLAN, "release": release} | rest
+    values = {"schema": SCHEMA, "nodes": 13, "plan": plan(*USUAL), "release": release} | rest
     texts = {"title": "Rounds", "purpose": "Déjà vu.", "operator": "privet developers", "eligible": "Nobody."}
     study = Study.read({**texts, "opens": "2026-01-01T00:00:00Z", "closes": "2026-02-01T00:00:00Z", **values})
     server.add(study.canonical())
@@ -120,6 +126,12 @@ def friends(server: Server, table: Any, ranks: Any, again: bool = False, **rest:
 
 LABEL = {"ask": "label", "mechanism": "randomized-response", "epsilon": 0.5}
 FEATURES = {"ask": "features", "mechanism": "multi-bit", "epsilon": 1.25}
+USUAL = (
+    LABEL,
+    {"ask": "friends", "mechanism": "counts", "epsilon": 0.75, "cap": 3},
+    {"ask": "friends-again", "mechanism": "counts", "epsilon": 0.75, "cap": 3},
+    {"ask": "resemblance", "mechanism": "offered-response", "epsilon": 1.0, "most": 3},
+)
 
 
 def report(vector: dict[str, Any], bits: Any) -> bytes:
@@ -226,10 +238,11 @@ def _report(number: int) -> dict[str, Any]:
     nodes = chance.choice([5, 13, 64])
     common = {"nodes": nodes, "directory": server.add("".join(f"{i},Näme {i}\n" for i in range(nodes)).encode())}
     node = chance.randrange(nodes)
-    first = declared(server, [LABEL], panel=server.array([node] if number % 10 == 0 else []), **common)
-    study = first
-    if number % 10:
-        study = _later(chance, server, first, node, common, chance.choice([1, 2]))
+    later = _later(chance, server, nodes, node, chance.choice([1, 2])) if number % 10 else []
+    common["plan"] = plan(LABEL, *(question for asked, _ in later for question in asked)) if later else plan(*USUAL)
+    study = declared(server, [LABEL], panel=server.array([node] if number % 10 == 0 else []), **common)
+    for asked, people in later:
+        study = declared(server, asked, earlier=[*study.earlier, study.id], people=people, **common)
     others = [i for i in range(nodes) if i != node]
     listed = sorted(chance.sample(others, chance.randint(0, min(nodes - 1, 20))))
     raw = {"node": node, "features": _values(chance), "label": chance.randrange(4), "neighbours": listed}
@@ -242,9 +255,9 @@ def _report(number: int) -> dict[str, Any]:
 
 
 def _later(
-    chance: random.Random, server: Server, first: Study, node: int, common: dict[str, Any], rounds: int
-) -> Study:
-    nodes = first.nodes
+    chance: random.Random, server: Server, nodes: int, node: int, rounds: int
+) -> list[tuple[list[dict[str, Any]], str | None]]:
+    """Draw the questions of later rounds, and whom they ask."""
     published = [chance.randint(0, 3) if i % 3 == 0 and i != node else -1 for i in range(nodes)]
     ranks = [chance.randint(0, 2) for _ in range(nodes)]
     ranks[node] = chance.randint(1, 3)
@@ -263,15 +276,13 @@ def _later(
     if rounds > 1:
         asked = [question for question in asked if question["ask"] != "neighbours"]
     people = server.array(sorted({node, *chance.sample(range(nodes), 3)})) if chance.random() < 0.5 else None
-    second = declared(server, asked, earlier=[first.id], people=people, **common)
     if rounds == 1:
-        return second
+        return [(asked, people)]
     rest = [chance.randint(-1, 3) if each < 0 and i != node else -1 for i, each in enumerate(published)]
     ranks = [0 if each >= 0 else chance.randint(0, 4) for each in published]
     ranks[node] = 5
     server.rows = {}
-    again = friends(server, rest, ranks, again=True)
-    return declared(server, [again], earlier=[first.id, second.id], **common)
+    return [(asked, people), ([friends(server, rest, ranks, again=True)], None)]
 
 
 def _prices() -> list[dict[str, Any]]:
@@ -298,7 +309,8 @@ def _prices() -> list[dict[str, Any]]:
     for names in cases:
         rounds: list[Study] = []
         for name in names:
-            rounds.append(declared(server, [kinds[name]], earlier=[each.id for each in rounds]))
+            earlier = [each.id for each in rounds]
+            rounds.append(declared(server, [kinds[name]], earlier=earlier, plan=plan(*kinds.values())))
         chain = Chain(tuple(rounds))
         cost = chain.price.epsilon
         made.append({"rounds": [[each.id, each.canonical().decode()] for each in rounds], "cost": cost})

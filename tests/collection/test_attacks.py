@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from made_rounds import LABEL, NODES, SCHEMA, Server, first_round, friends, friends_again, later_round
+from made_rounds import LABEL, NODES, PLAN, SCHEMA, Server, first_round, friends, friends_again, later_round
 from simulated_studies import make_study, privet
 
 from privet.collection.device.consent import describe
@@ -22,8 +22,7 @@ from privet.release.blobs import array_digest, blob_of
 
 def test_yes_alone_never_shows_raw_answers(tmp_path):
     victim = np.array([7], dtype=np.int32)
-    plan = {"system": "inquiry", "settings": {"seed": 0}}
-    study = make_study(nodes=NODES, schema=SCHEMA, release=[LABEL], plan=plan, panel=array_digest(victim))
+    study = make_study(nodes=NODES, schema=SCHEMA, release=[LABEL], plan=PLAN, panel=array_digest(victim))
     folder = StudyFolder.create(tmp_path / "s", study, public=[blob_of(victim)])
     (tmp_path / "me.json").write_text(json.dumps({"features": [1.5, 2.5, 3.5, 4.5], "label": 2}))
     store = folder.store()
@@ -38,10 +37,9 @@ def test_yes_alone_never_shows_raw_answers(tmp_path):
 
 
 def test_a_withdrawal_is_from_a_study_whose_chain_was_checked():
-    plan = {"system": "inquiry", "settings": {}}
-    honest = make_study(nodes=30, schema=SCHEMA, release=[LABEL], plan=plan)
+    honest = make_study(nodes=30, schema=SCHEMA, release=[LABEL], plan=PLAN)
     claimed = {"operator": "somebody else", "earlier": [honest.id]}
-    evil = make_study(nodes=50, schema=SCHEMA, release=[LABEL], plan=plan, **claimed)
+    evil = make_study(nodes=50, schema=SCHEMA, release=[LABEL], plan=PLAN, **claimed)
     device = Participant(Ledger(":memory:"))
 
     class Hostile:
@@ -67,7 +65,7 @@ def test_a_deep_plan_is_no_manifest():
     deep: dict = {}
     for _ in range(300):
         deep = {"a": deep}
-    document["plan"] = {"system": "inquiry", "settings": deep}
+    document["plan"] = {"system": "inquiry", "settings": deep, "questions": document["release"]}
     with pytest.raises(InvalidManifest):
         Study.from_bytes(json.dumps(document, sort_keys=True, separators=(",", ":")).encode())
 

@@ -31,7 +31,7 @@ from privet.collection.device.consent import describe
 from privet.collection.device.ledger import Ledger
 from privet.collection.device.participant import Participant, PrivateAnswers
 from privet.collection.device.preparation import Prepared
-from privet.collection.operator.dpia import impact_assessment
+from privet.collection.operator.dpia.assessment import impact_assessment
 from privet.collection.operator.facts import Accuracy, Facts
 from privet.collection.operator.models import TrainedModel
 from privet.collection.study.chain import Chain
@@ -145,6 +145,8 @@ def in_rounds(draw: random.Random) -> list[Study]:
         tables = {each: digest(name + each) for each in ("table", "ranks")}
         mechanisms[name] = {"mechanism": "counts", "cap": 8, **tables}
     questions = [{**each, **mechanisms[each["ask"]]} for each in planned(settings)]
+    tables = ("scorer", "offers", "table", "ranks")
+    announced = [{name: each[name] for name in each if name not in tables} for each in questions]
     shows = "panel" in settings and draw.random() < 0.8
     releases = [[each] for each in questions]
     if shows and "epsilon_labels" not in settings:
@@ -159,7 +161,7 @@ def in_rounds(draw: random.Random) -> list[Study]:
                 schema=Schema.numeric(4, low=0.0, high=10.0, classes=CLASSES, private_edges=lists),
                 release=release,
                 earlier=[each.id for each in made],
-                plan={"system": "inquiry", "settings": settings},
+                plan={"system": "inquiry", "settings": settings, "questions": announced},
                 inputs=public,
                 panel=digest("panel") if shows and not made else None,
             )

@@ -150,7 +150,7 @@ def two_edges(**fields):
         (Data(num_nodes=2), "edge_index"),
         (Data(edge_index=torch.tensor([[0], [2]]), num_nodes=2), "target of edge 0"),
         (Data(edge_index=torch.tensor([[0, 0], [1, 1]]), num_nodes=2), "edge 1 must be listed once"),
-        (Data(edge_index=torch.tensor([[1], [1]]), num_nodes=2), "self-loops"),
+        (Data(edge_index=torch.tensor([[1], [1]]), num_nodes=2), "edge to itself"),
         (two_edges(x=torch.tensor([[0.0], [float("nan")]])), "row 1, column 0"),
         (two_edges(y=torch.eye(2, dtype=torch.long)), "labels"),
         (two_edges(edge_weight=torch.ones(3)), "edge_weight"),
@@ -173,11 +173,11 @@ def test_networkx_nodes_of_any_name_are_numbered_in_order():
 def test_bad_networkx_graphs_are_refused():
     with pytest.raises(InvalidData, match="parallel"):
         from_networkx(nx.MultiGraph([(0, 1), (0, 1)]))
-    with pytest.raises(InvalidData, match="self-loops"):
+    with pytest.raises(InvalidData, match="edge to itself"):
         from_networkx(nx.Graph([(0, 0)]))
     network = nx.Graph([(0, 1)])
     network.nodes[0]["x"] = [1.0, 2.0]
-    with pytest.raises(InvalidData, match="none on node 1"):
+    with pytest.raises(InvalidData, match="Node 1 has no attribute x"):
         from_networkx(network)
     network.nodes[1]["x"] = [1.0]
     with pytest.raises(InvalidData, match="equally many"):

@@ -33,5 +33,5 @@ def test_facts_are_plain_values() -> None:
 def test_a_graph_without_a_schema_is_refused() -> None:
     graph = social_graph(30, features=5, seed=0)
     for bare in (graph.replace(schema=None), object(), None):
-        with pytest.raises(InvalidData, match="with a schema"):
+        with pytest.raises(InvalidData, match="has no schema"):
             Population.of(bare)

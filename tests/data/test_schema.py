@@ -98,7 +98,7 @@ def test_names_stand_for_codes() -> None:
     assert [named.code("yes"), named.code(1), counted.code(2)] == [1, 1, 2]
     assert [schema.class_code("car"), schema.class_code(0), schema.class_code(None)] == [2, 0, None]
     for wrong in (lambda: named.code("Yes"), lambda: counted.code("2"), lambda: schema.class_code("tram")):
-        with pytest.raises(InvalidData, match="another text") as caught:
+        with pytest.raises(InvalidData, match=r"must be (one of|a number)") as caught:
             wrong()
         assert "tram" not in str(caught.value)  # an answer is private, and errors are logged
 

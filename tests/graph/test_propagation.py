@@ -150,7 +150,7 @@ def test_errors_say_what_was_expected() -> None:
         backward_push(x, graph, 0.5, 1.5, 0.1)
     with pytest.raises(InvalidData, match="one row for each of 3 nodes"):
         backward_push(torch.ones(2, 1), graph, 0.5, 0.5, 0.1)
-    with pytest.raises(InvalidData, match="finite"):
+    with pytest.raises(InvalidData, match="hold NaN or infinity"):
         backward_push(torch.full((3, 1), float("nan")), graph, 0.5, 0.5, 0.1)
     with pytest.raises(InvalidData, match="negative weights"):
         backward_push(x, -graph, 0.5, 0.5, 0.1)

@@ -2,10 +2,10 @@
 
 import pytest
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
-from fastapi.testclient import TestClient
 from simulated_studies import STORES, Service, make_study, store_place
+from starlette.testclient import TestClient
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import live_collector

@@ -23,12 +23,13 @@ NODES, CLASSES, ME = 30, 3, 7
 SCHEMA = Schema.numeric(4, low=0.0, high=10.0, classes=CLASSES, private_edges=True)
 DIRECTORY = Directory(tuple(f"Person {node}" for node in range(NODES)))
 LABEL = {"ask": "label", "mechanism": "randomized-response", "epsilon": 1.0}
+FEATURES = {"ask": "features", "mechanism": "multi-bit", "epsilon": 1.0}
 
 
 def first_round(**changes):
     """Round 1: the class of everybody below 20, and a panel of two."""
     values = {"nodes": NODES, "schema": SCHEMA, "release": [LABEL], "directory": DIRECTORY.digest}
-    values |= {"plan": {"system": "inquiry", "settings": {"seed": 0}}}
+    values |= {"plan": PLAN}
     values |= {"panel": array_digest(PANEL), "people": array_digest(ASKED)}
     return make_study(**values | changes)
 
@@ -70,6 +71,13 @@ def friends(kind=Friends, table=TABLE, ranks=RANKS):
 def friends_again(table=AGAIN_TABLE, ranks=AGAIN_RANKS):
     """The second question about friends."""
     return friends(FriendsAgain, table, ranks)
+
+
+PLAN = {
+    "system": "inquiry",
+    "settings": {"seed": 0},
+    "questions": [LABEL, FEATURES, *(each.declared() for each in (friends(), friends_again(), resemblance()))],
+}
 
 
 @dataclass

@@ -57,7 +57,7 @@ def add_second_round(store):
     """Open a second round with made-up tables, and return its store; the first one is closed."""
     first = store.study
     scorer = np.ones((DIMENSION + 1, CLASSES), dtype=np.int32)
-    question = Question(Resemblance(scorer=scorer, offers=offers()), OfferedResponse(epsilon=1.0, most=CLASSES))
+    question = Question(Resemblance(scorer=scorer, offers=offers()), OfferedResponse(epsilon=2.0, most=CLASSES))
     whom = question.ask.people().astype(np.int32)
     document = first.model_dump(mode="json", by_alias=True) | {
         "earlier": [first.id],

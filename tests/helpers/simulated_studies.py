@@ -87,12 +87,15 @@ class Service:
 
     def __init__(self, study, store, private_metrics=False, **limits):
         from privet.collection.server.http.app import Limits, create_app
+        from privet.collection.serving import DOWNLOADS
         from privet.collection.study.tokens import Tokens, new_key
 
         self.study, self.store = study, store
         self.tokens, self.key = Tokens(study, new_key()), secrets.token_hex(8)
         limited = Limits(**{"rate": 0.0, **limits})
-        self.app = create_app(store, self.tokens, self.key, limited, private_metrics=private_metrics)
+        self.app = create_app(
+            store, self.tokens, self.key, limited, private_metrics=private_metrics, downloads=DOWNLOADS
+        )
         answers = simulated(study, 0, count=200)
         self.bodies = dict(zip(answers.users.tolist(), study.release.wire.pack(answers), strict=True))
         self.nodes = sorted(self.bodies)

@@ -12,7 +12,7 @@ from torch_geometric.nn import GATv2Conv, GCNConv, SAGEConv
 
 from privet.graph.subgraphs import Role
 from privet.models.subgraphs.engines import Head
-from privet.systems.central.trainer.links import LinkPrediction
+from privet.systems.central.trainer.link_prediction import LinkPrediction
 
 COLUMNS, CLASSES = 5, 3
 LINKS = LinkPrediction(np.ones(30, dtype=np.bool_))

@@ -17,12 +17,13 @@ from typing import Any
 
 import pytest
 import uvicorn
-from fastapi import FastAPI, Request, Response
 from patience import PATIENCE, wait_until
 from simulated_studies import asked
+from starlette.applications import Starlette
 
 from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.store.store import Store
+from privet.collection.serving import DOWNLOADS
 from privet.collection.study.manifest import Study
 from privet.collection.study.tokens import Tokens, new_key
 from privet.data import Categories, Interval, Schema
@@ -97,7 +98,7 @@ def numeric_study(**changes: Any) -> Study:
 class Server:
     """An application under uvicorn in a thread, at an address that browsers take for a safe one."""
 
-    def __init__(self, app: FastAPI, port: int = 0) -> None:
+    def __init__(self, app: Starlette, port: int = 0) -> None:
         self._socket = socket.create_server(("127.0.0.1", port))
         self.port = self._socket.getsockname()[1]
         self.origin = f"http://localhost:{self.port}"
@@ -118,10 +119,10 @@ class Live(Server):
     def __init__(self, study: Study, folder: Path) -> None:
         self.study, self.tokens = study, Tokens(study, new_key())
         self.store = Store.open(folder / f"{study.id[:12]}.sqlite", study)
-        app = with_public(create_app(self.store, self.tokens, OPERATOR_KEY, Limits(rate=0)), study)
+        app = create_app(self.store, self.tokens, OPERATOR_KEY, Limits(rate=0), downloads=DOWNLOADS)
         super().__init__(self.observed(app))
 
-    def observed(self, app: FastAPI) -> FastAPI:
+    def observed(self, app: Starlette) -> Starlette:
         """Give the application back; a test that watches requests adds its middleware."""
         return app
 
@@ -132,18 +133,6 @@ class Live(Server):
     def stop(self) -> None:
         super().stop()
         self.store.dispose()
-
-
-def with_public(app: FastAPI, study: Study) -> FastAPI:
-    """Serve the manifest at /public/ID, unless the application does."""
-    if not any(getattr(route, "path", "").startswith("/public/") for route in app.routes):
-
-        @app.get("/public/{digest}")
-        async def public(request: Request) -> Response:
-            known = request.path_params["digest"] == study.id
-            return Response(study.canonical() if known else b"", 200 if known else 404, media_type="application/json")
-
-    return app
 
 
 @dataclass

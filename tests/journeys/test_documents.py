@@ -94,7 +94,9 @@ def environment_in(directory: Path) -> dict[str, str]:
     return {**os.environ, "PATH": path, "COLUMNS": "80", "XDG_DATA_HOME": str(directory)}
 
 
-@pytest.mark.parametrize("document", [d for d in DOCUMENTS if BLOCK.search(d.read_text())], ids=lambda d: str(d.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "document", [d for d in DOCUMENTS if BLOCK.search(d.read_text())], ids=lambda d: str(d.relative_to(ROOT))
+)
 def test_what_a_page_says_runs(
     document: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,7 @@ def test_examples_run(script: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["study", "study_in_rounds"])
 def test_a_whole_study_runs(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("fastapi", reason="the collection extra is not installed")
+    pytest.importorskip("starlette", reason="the collection extra is not installed")
     script = EXAMPLES[0].parent / name / "run.py"
     result = subprocess.run(
         [sys.executable, str(script), "--people", "300"], capture_output=True, text=True, timeout=900, check=False,

@@ -1,4 +1,4 @@
-"""A fresh environment with the base dependencies alone takes part in a study, without torch, FastAPI or SQLAlchemy."""
+"""A fresh environment with the base dependencies alone takes part in a study, without what a server needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-pytest.importorskip("fastapi", reason="the collector in this test needs the extra 'collection'")
+pytest.importorskip("starlette", reason="the collector in this test needs the extra 'collection'")
 
 from simulated_studies import make_study
 
@@ -79,7 +79,7 @@ def test_taking_part_needs_the_base_installation_only(base: Path, tmp_path: Path
         capture_output=True, text=True, check=True,
     ).stdout.lower()  # fmt: skip
     assert "numpy" in listed
-    assert not any(name in listed for name in ("torch", "fastapi", "sqlalchemy", "pyarrow", "matplotlib"))
+    assert not any(name in listed for name in ("torch", "starlette", "sqlalchemy", "pyarrow", "matplotlib"))
 
     assert "participate" in privet(base, "--help", home=tmp_path)
     assert "privet 0.1.0" in privet(base, "--version", home=tmp_path)

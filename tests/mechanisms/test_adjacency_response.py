@@ -88,7 +88,7 @@ def test_the_callers_matrix_is_not_touched() -> None:
 
 @pytest.mark.parametrize("values", [np.zeros((3, 4)), np.eye(4), np.full((4, 4), 0.5)])
 def test_bad_lists_are_refused(values: np.ndarray) -> None:
-    with pytest.raises(InvalidData, match="adjacency given to AdjacencyResponse"):
+    with pytest.raises(InvalidData, match="AdjacencyResponse"):
         AdjacencyResponse(epsilon=1.0, num_nodes=4).perturb(values, SeededBits(0))
 
 
@@ -101,7 +101,7 @@ def test_bad_parameters_and_reports() -> None:
         with pytest.raises(InvalidParameter, match=r"^users must be"):
             AdjacencyResponse(epsilon=1.0, num_nodes=4).perturb(np.zeros((1, 4)), SeededBits(0), users=users)
     both = AdjacencyResponse(epsilon=0.1, num_nodes=9).perturb(np.zeros((9, 9)), SeededBits(0))
-    with pytest.raises(InvalidReports, match=r"can send.*row 1"):
+    with pytest.raises(InvalidReports, match=r"cannot have sent the report in row 1"):
         AdjacencyResponse(epsilon=0.1, num_nodes=9, one_sided=True).estimate(both)
     with pytest.raises(InvalidReports, match="about 8 nodes"):
         AdjacencyResponse(epsilon=0.1, num_nodes=8).estimate(both)

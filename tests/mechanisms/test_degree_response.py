@@ -77,7 +77,7 @@ def test_bad_input_is_named() -> None:
     assert "5" not in str(refusal.value)  # a refusal does not tell the private number
     with pytest.raises(InvalidData, match="vector of integers"):
         small().perturb(np.array([0.5]), SeededBits(0))
-    with pytest.raises(InvalidReports, match="another in row 1"):
+    with pytest.raises(InvalidReports, match="report in row 1"):
         small().estimate(Reports(1, np.array([[0], [10**6]])))
     with pytest.raises(InvalidParameter, match="finite precision"):
         DegreeResponse(epsilon=300.0, num_nodes=10)

@@ -39,7 +39,7 @@ def test_a_bad_budget_is_refused(epsilon: float) -> None:
 
 def test_labels_must_be_classes() -> None:
     mechanism = RandomizedResponse(epsilon=1.0, classes=3)
-    with pytest.raises(InvalidData, match=r"classes in \[0, 3\), not another value in row 2"):
+    with pytest.raises(InvalidData, match=r"classes in \[0, 3\); the label in row 2 is outside"):
         mechanism.perturb([0, 1, 3], SeededBits(0))
     with pytest.raises(InvalidData, match="vector of integers"):
         mechanism.perturb([0.5], SeededBits(0))

@@ -112,7 +112,7 @@ def test_bad_parameters_are_named(changes: dict, name: str) -> None:
 
 def test_bad_codes_and_reports() -> None:
     mechanism = SampledResponse(epsilon_per_feature=1.0, categories=(2, 3), sample=1)
-    with pytest.raises(InvalidData, match="category codes"):
+    with pytest.raises(InvalidData, match="codes of categories"):
         mechanism.perturb([[0.5, 1.0]], SeededBits(0))
     with pytest.warns(OutOfRangeWarning, match="1 of 2"):
         clipped = mechanism.perturb([[5, 1]], SeededBits(0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,7 +12,9 @@ from torch import nn
 
 from privet.errors import InvalidParameter
 from privet.graph import LazyFeatures, Operator
-from privet.models import BACKBONES, GNN, MLP, Edges, seeded
+from privet.models import BACKBONES, GNN, MLP, Dropout, Edges, seeded
+from privet.models.backbones._base import columns_first
+from privet.models.networks import kept_entries
 
 FEATURES = sp.csr_array(np.array([[1.0, 0, 0, 2], [0, 0, 0, 0], [0, 3, 0, 0], [1, 1, 1, 1]]))
 PATH = sp.csr_array(np.array([[0.0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]))
@@ -107,3 +111,79 @@ def test_errors(changes: dict[str, object], message: str) -> None:
 @pytest.mark.parametrize(("name", "kind"), [("elu", nn.ELU), ("relu", nn.ReLU), ("selu", nn.SELU)])
 def test_activations(name: str, kind: type[nn.Module]) -> None:
     assert isinstance(MLP(4, 8, 3, activation=name).activation, kind)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.5, 0.75, 0.9])
+def test_the_share_and_the_scale(share: float) -> None:
+    """The number kept is binomial; five deviations: a correct program fails for one seed in 1.7 million."""
+    with seeded(0):
+        factors = kept_entries((400, 501), share)
+    kept = factors > 0
+    count = factors.numel()
+    assert abs(int(kept.sum()) - (1 - share) * count) < 5 * math.sqrt(share * (1 - share) * count) + count / 65536
+    torch.testing.assert_close(factors[kept], torch.full_like(factors[kept], 1 / (1 - share)), rtol=1e-4, atol=0)
+
+
+def test_entries_are_dropped_independently_of_their_neighbours() -> None:
+    with seeded(1):
+        kept = kept_entries((1, 200_000), 0.5)[0] > 0
+    for distance in (1, 2, 7, 8, 64):
+        equal = int((kept[:-distance] == kept[distance:]).sum())
+        assert abs(equal - (len(kept) - distance) / 2) < 5 * math.sqrt(len(kept)) / 2  # 1.7 million seeds, as above
+
+
+def test_coins_repeat_with_the_seed_and_only_then() -> None:
+    with seeded(3):
+        first, second = kept_entries((9, 7), 0.5), kept_entries((9, 7), 0.5)
+    with seeded(3):
+        again = kept_entries((9, 7), 0.5)
+    assert torch.equal(first, again)
+    assert not torch.equal(first, second)
+
+
+def test_gradient_and_evaluation() -> None:
+    layer = Dropout(0.5)
+    x = torch.ones(50, 4, requires_grad=True)
+    result = layer(x)
+    result.sum().backward()
+    assert x.grad is not None
+    assert torch.equal(x.grad, result.detach())  # x is 1, so the factor is both
+    assert torch.equal(layer.eval()(x), x)
+    assert Dropout(0.0)(x) is x
+
+
+def test_all_types_and_shapes() -> None:
+    assert kept_entries((0, 3), 0.5).shape == (0, 3)
+    assert kept_entries((3,), 0.3, torch.float64).dtype == torch.float64
+    assert float(kept_entries((64, 64), 1 - 1e-9).sum()) >= 0  # never divides by 0
+
+
+def test_only_the_order_in_memory_changes() -> None:
+    with seeded(0):
+        plain = nn.Linear(5, 3)
+    with seeded(0):
+        turned = nn.Linear(5, 3)
+    columns_first(turned)
+    assert turned.weight.T.is_contiguous()
+    assert not plain.weight.T.is_contiguous()
+    x = torch.randn(4, 5)
+    plain(x).square().sum().backward()
+    turned(x).square().sum().backward()
+    torch.testing.assert_close(turned.weight, plain.weight)
+    torch.testing.assert_close(turned.weight.grad, plain.weight.grad)
+    plain.load_state_dict(turned.state_dict())
+    torch.testing.assert_close(plain.weight, turned.weight)
+
+
+def test_first_layers_of_sparse_input_keep_the_layout_through_a_step() -> None:
+    x = LazyFeatures.from_sparse(sp.random_array((6, 9), density=0.5, format="csr", rng=0))
+    graph = sp.csr_array(sp.eye_array(6))
+    for network in (MLP(9, 4, 2), *(GNN(9, 4, 2, backbone=name) for name in ("gcn", "sage", "gin", "gat"))):
+        operators = (network.operator(graph),) if isinstance(network, GNN) else ()
+        network(x, *operators).sum().backward()
+        wide = [each for each in network.parameters() if each.shape[1:] == (9,)]
+        assert wide
+        for weight in wide:
+            assert weight.T.is_contiguous()
+            assert weight.grad is not None
+            assert weight.grad.T.is_contiguous()

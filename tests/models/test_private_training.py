@@ -8,8 +8,8 @@ import torch
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.models.clipping import clipped_gradient, perceptron
+from privet.models.clipping.rows import SparseRows
 from privet.models.private_training import PrivateSteps, descend, train_privately
-from privet.models.rows import SparseRows
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
@@ -60,5 +60,5 @@ def test_more_noise_than_is_accounted_for_is_refused_before_the_first_step() -> 
 
 def test_noise_needs_a_sum_on_the_grid() -> None:
     how = PrivateSteps(steps=1, max_grad_norm=0.5, sigma=1.0, expected_size=10.0)
-    with pytest.raises(InvalidParameter, match="a sum on the integer grid where noise is added"):
+    with pytest.raises(InvalidParameter, match="needs a sum on the integer grid"):
         descend([torch.nn.Parameter(torch.zeros(2))], lambda: np.zeros(2), how, SeededBits(0))

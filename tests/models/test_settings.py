@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 from privet.errors import InvalidParameter
-from privet.estimation.adam import Adam
+from privet.estimation.priors.adam import Adam
 from privet.models import NetworkSettings, TrainingSettings
 
 

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from privet.errors import InvalidData
 from privet.graph import LazyFeatures
-from privet.models import GNN, TrainingResult, TrainingSettings, accuracy, seeded, train
+from privet.models import GNN, TrainingResult, TrainingSettings, accuracy, fixed_weights, seeded, shared, train
 
 
 class Point(nn.Module):
@@ -214,7 +214,7 @@ def test_a_score_that_is_not_a_number_is_refused() -> None:
 
 
 def test_an_epoch_without_mini_batches_is_refused() -> None:
-    with pytest.raises(InvalidData, match=r"loss of epoch 1 must be .* mini-batch"):
+    with pytest.raises(InvalidData, match="loss of epoch 1 has no mini-batch"):
         train(Point(), lambda m: iter(()), lambda m: 0.0, counting())
 
 
@@ -250,3 +250,119 @@ def test_training_can_be_given_up() -> None:
     result = train(line, lambda model: model.weight.square().sum(), lambda model: 1.0, give_up=give_up)
     assert result.epochs == 3
     assert [epoch for epoch, _ in seen] == [0, 1, 2, 3]
+
+
+def test_a_seed_repeats_and_leaves_the_global_generator_alone() -> None:
+    torch.manual_seed(1)
+    before = torch.rand(3)
+    torch.manual_seed(1)
+    with seeded(9):
+        first = torch.rand(3)
+    after = torch.rand(3)
+    with seeded(9):
+        second = torch.rand(3)
+    assert torch.equal(first, second)
+    assert torch.equal(before, after)
+
+
+def test_without_a_seed_the_global_generator_is_used() -> None:
+    torch.manual_seed(4)
+    with seeded(None):
+        drawn = torch.rand(2)
+    torch.manual_seed(4)
+    assert torch.equal(drawn, torch.rand(2))
+
+
+PATH = sp.csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def double(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        return 2 * x
+
+
+def test_same_objects_are_computed_once_within_and_always_outside() -> None:
+    counter, x = Counter(), torch.ones(2)
+    shared(counter.double, x)
+    shared(counter.double, x)
+    assert counter.calls == 2
+    with fixed_weights():
+        first, second = shared(counter.double, x), shared(counter.double, x)
+        assert counter.calls == 3
+        assert first is second
+        shared(counter.double, x.clone())
+        assert counter.calls == 4
+    with fixed_weights():
+        shared(counter.double, x)
+    assert counter.calls == 5
+
+
+def test_different_owners_are_different() -> None:
+    one, two, x = Counter(), Counter(), torch.ones(2)
+    with fixed_weights():
+        shared(one.double, x)
+        shared(two.double, x)
+    assert (one.calls, two.calls) == (1, 1)
+
+
+def test_an_inner_stretch_starts_afresh_and_the_outer_goes_on() -> None:
+    counter, x = Counter(), torch.ones(2)
+    with fixed_weights():
+        shared(counter.double, x)
+        with fixed_weights():
+            shared(counter.double, x)
+        shared(counter.double, x)
+    assert counter.calls == 2
+
+
+def test_gradient_is_there_for_the_caller_that_needs_it() -> None:
+    counter, x = Counter(), torch.ones(2, requires_grad=True)
+    with fixed_weights():
+        with torch.no_grad():
+            assert not shared(counter.double, x).requires_grad
+        shared(counter.double, x).sum().backward()
+    assert counter.calls == 1
+    assert torch.equal(x.grad, torch.full((2,), 2.0))
+
+
+@pytest.mark.parametrize("options", [{}, {"dropout": 0.5}, {"batch_norm": True}])
+@pytest.mark.parametrize("backbone", ["gat", "gcn", "gin", "sage"])
+def test_network_outputs_and_gradients_are_the_same_with_sharing(backbone: str, options: dict[str, object]) -> None:
+    model, x = GNN(2, 4, 2, backbone=backbone, **options), torch.randn(3, 2)
+    operator = model.operator(PATH)
+
+    def run() -> list[Tensor]:
+        torch.manual_seed(0)
+        with torch.no_grad():
+            scored = model.eval()(x, operator)
+        trained = model.train()(x, operator)
+        return [scored, trained, *torch.autograd.grad(trained.square().sum(), list(model.parameters()))]
+
+    with torch.random.fork_rng(devices=[]):
+        alone = run()
+        model.norms.apply(lambda module: getattr(module, "reset_running_stats", lambda: None)())
+        with fixed_weights():
+            together = run()
+    assert all(torch.equal(a, b) for a, b in zip(alone, together, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "calls"), [({}, [1, 1]), ({"dropout": 0.5}, [1, 2]), ({"batch_norm": True}, [1, 2])]
+)
+def test_layers_run_as_often_as_they_must(options: dict[str, object], calls: list[int]) -> None:
+    model, x = GNN(2, 4, 2, **options), torch.randn(3, 2)
+    operator, counts = model.operator(PATH), [0, 0]
+    for number, layer in enumerate(model.layers):
+
+        def count(*_: object, number: int = number) -> None:
+            counts[number] += 1
+
+        layer.register_forward_hook(count)
+    with fixed_weights():
+        model.eval()(x, operator)
+        model.train()(x, operator)
+    assert counts == calls

@@ -52,7 +52,7 @@ def test_every_report_has_its_sender(answers: Answers, name: str, users: list[in
 
 def test_a_list_names_its_own_sender(answers: Answers) -> None:
     lists = Answer(np.array([5, 1, 8]), answers["neighbours"].reports)
-    with pytest.raises(InvalidReports, match="by the nodes that sent them"):
+    with pytest.raises(InvalidReports, match="other nodes than those that sent"):
         answers.with_part("neighbours", lists).checked()
 
 
@@ -60,7 +60,7 @@ def test_foreign_symbols_are_refused(answers: Answers) -> None:
     users = answers["label"].users
     for symbols in ([[0], [1], [3]], [[0], [-1], [1]]):
         foreign = Answer(users, Reports(1, np.array(symbols, dtype=np.int8)))
-        with pytest.raises(InvalidReports, match="ones that it can send"):
+        with pytest.raises(InvalidReports, match="cannot have sent"):
             answers.with_part("label", foreign).checked()
     with pytest.raises(InvalidReports, match="lists about"):
         answers.with_part("neighbours", answers["features"]).checked()
@@ -70,7 +70,7 @@ def test_foreign_symbols_are_refused(answers: Answers) -> None:
 
 def test_every_question_has_an_answer_and_no_other(answers: Answers) -> None:
     for parts in ({"label": answers["label"]}, {**answers.parts, "colour": answers["label"]}, {}):
-        with pytest.raises(InvalidReports, match="answers to features, label, neighbours"):
+        with pytest.raises(InvalidReports, match="must answer features, label, neighbours"):
             Answers(RELEASE, parts).checked()
 
 

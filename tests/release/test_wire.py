@@ -111,7 +111,7 @@ def test_all_lists_but_the_last_carry_their_count() -> None:
     assert np.frombuffer(body, "<i4").tolist() == [2, 3, 5, 8]
     assert release.wire.to_json(body) == {"neighbours": [3, 5], "followers": [8]}
     for words, sentence in (
-        ([], "with a count"),
+        ([], "lacks the count"),
         ([3, 1, 2], "as many entries as it says"),
         ([-1, 1, 2], "as many entries as it says"),
         ([1, 0], "ascending ids of other nodes"),

@@ -10,7 +10,7 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.evaluation import Figures
 from privet.reporting import table_plot as plots
 from privet.reporting.table_plot import plot_table
-from privet.reproduction.table import Table, TableCell
+from privet.reproduction.measured import Table, TableCell
 
 
 def row(panel: str, at: float | None, ours: float, control: float, paper: float | None = 80.0, **more) -> TableCell:

@@ -86,7 +86,7 @@ def columns_alike(features: Any) -> NDArray[np.float64]:
     ids=lambda settings: " ".join(settings),
 )
 def test_every_kind_of_inquiry_conforms(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("privet.estimation.features._EPOCHS", 4)  # whatever is learned, it conforms
+    monkeypatch.setattr("privet.estimation.priors.feature_prior._EPOCHS", 4)  # whatever is learned, it conforms
     system = Inquiry(**{"epsilon_features": 2.0, **settings})
     graph = graph_for(system)
     if isinstance(system.panel, tuple):

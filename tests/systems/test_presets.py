@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from privet.data import KNOWN, Graph, Schema, social_graph
+from privet.errors import InvalidParameter
 from privet.systems import SYSTEMS, presets
-from privet.systems.presets import advised, demonstrated, prepared, preset
+from privet.systems.presets import advised, demonstrated, prepared, preset, system_for
 
 DOCUMENT = {
     "conditions": {"private_labels": {"hops": 3, "label_hops": 8}},
@@ -68,3 +69,50 @@ def test_who_takes_part_does_not_depend_on_the_edges(name: str, dataset: str) ->
         for edges in ([[0, 1, 2], [1, 2, 3]], [[0, 1], [1, 2]])
     )
     assert prepared(one, name, dataset).num_nodes == prepared(other, name, dataset).num_nodes == 40
+
+
+def test_unknown_systems_list_the_known_ones() -> None:
+    with pytest.raises(InvalidParameter, match="lpgnn, privge, rgnn, solitude"):
+        system_for("gcn", "cora", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("lpgnn", {"hops": "abc"}, "of type int"),
+        ("lpgnn", {"hidden_channels": 2.5}, "of type int"),
+        ("lpgnn", {"hops": True}, "of type int"),
+        ("lpgnn", {"batch_norm": "maybe"}, "of type bool"),
+        ("lpgnn", {"epsilon_labels": "abc"}, "of type none or float"),
+        ("lpgnn", {"backbone": 3}, "a word"),
+        ("privge", {"alpha": "x"}, "of type float"),
+        ("heterpoisson", {"target_epsilon": "x"}, "of type none or float"),
+        ("heterpoisson", {"epsilon_features": 1.0}, "heterpoisson has no setting epsilon_features"),
+    ],
+)
+def test_settings_have_the_type_of_their_field(name: str, options: dict, words: str) -> None:
+    with pytest.raises(InvalidParameter, match=words):
+        system_for(name, "none", options)
+
+
+def test_whole_numbers_are_numbers_and_none_is_nothing() -> None:
+    assert system_for("privge", "none", {"weight_decay": 0}).settings()["weight_decay"] == 0
+    assert system_for("solitude", "none", {"epsilon_edges": "none"}).settings()["epsilon_edges"] is None
+
+
+def test_capitals_are_understood() -> None:
+    assert system_for("LPGNN", "none", {}) == system_for("lpgnn", "none", {})
+
+
+@pytest.mark.parametrize("name", [name for name, kind in SYSTEMS.items() if kind.model == "local"])
+def test_a_system_without_a_preset_is_the_class(name: str) -> None:
+    kind = SYSTEMS[name]
+    for dataset in ("", "/somewhere/cora", "cora.npz"):
+        assert system_for(name, dataset, {}) == kind()
+
+
+def test_settings_choose_the_condition() -> None:
+    assert system_for("lpgnn", "cora", {"epsilon_labels": 1.0}).validation_reports
+    assert not system_for("lpgnn", "cora", {}).validation_reports
+    assert system_for("solitude", "cora", {"one_sided": False}).calibration == "published"
+    assert system_for("privge", "cora", {}, "links").folds == 5

@@ -105,7 +105,7 @@ def test_an_honest_system_passes_and_its_graph_stays_as_it_was(graph: Graph, eps
     ("broken", "sentence"),
     [
         (Hoarder, "reads private fields after they were collected"),
-        (Peeking, "depends on the labels of test nodes"),
+        (Peeking, "reads private fields that it does not ask for"),
         (Boasting, "the promise of centres of its result"),
         (Forgetful, "collects other answers with the same seed"),
     ],

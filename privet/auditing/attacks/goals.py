@@ -56,7 +56,7 @@ def aim_at(goal: str, coalition: Coalition, classes: int, target: int | None = N
         guessed = np.where(own >= 0, own, np.arange(len(own)) % classes)
         return Aim(goal, (guessed + 1) % classes)  # type: ignore[arg-type]
     if target is None:
-        raise InvalidParameter("target", f"the {goal} to attack", "nothing")
+        raise InvalidParameter(f"The goal {goal} needs a target: the {goal} to attack.")
     attacked = target if goal == "class" else _guessed_class(coalition, target, classes)
     return Aim(goal, np.full(len(own), (attacked + 1) % classes), target)  # type: ignore[arg-type]
 
@@ -64,10 +64,10 @@ def aim_at(goal: str, coalition: Coalition, classes: int, target: int | None = N
 def victim(graph: Graph, seed: int) -> int:
     """Draw a test person who has friends."""
     if graph.split is None:
-        raise InvalidData("graph to attack", "with a split", "one without")
+        raise InvalidData("This graph has no split, so no test person can be attacked. Use split_nodes.")
     able = np.flatnonzero(graph.split.test & (np.diff(graph.adjacency.indptr) > 0))
     if not len(able):
-        raise InvalidData("graph to attack", "with test people who have friends", "one without")
+        raise InvalidData("No test person of this graph has friends, so nobody can be attacked. Split it differently.")
     return int(np.random.default_rng([seed, 12]).choice(able))
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from privet.mechanisms.primitives.noise import Noise
+from privet.privacy.accounting.losses import noise_multiplier_of, paper_sigma
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
-from privet.privacy.accounting.units import noise_multiplier_of, paper_sigma
 from privet.privacy.delta import Delta, chosen_delta
 
 __all__ = ["PAPER_NOISE_MULTIPLIER", "PAPER_RUN", "AuditedClaim"]

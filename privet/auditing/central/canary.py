@@ -31,9 +31,9 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.mechanisms import Bits, SeededBits
 from privet.mechanisms.primitives.noise import Noise, sml_noise, standard_normal
+from privet.privacy.accounting.losses import paper_sigma
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.sml import sml_log_density
-from privet.privacy.accounting.units import paper_sigma
 
 __all__ = ["CanaryAudit", "CanaryGame", "audit_process"]
 

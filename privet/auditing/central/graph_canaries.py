@@ -27,8 +27,8 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.mechanisms import Bits, GridSum
 from privet.mechanisms.primitives.noise import Noise
+from privet.privacy.accounting.losses import paper_sigma
 from privet.privacy.accounting.processes import Process
-from privet.privacy.accounting.units import paper_sigma
 
 __all__ = ["CanaryGraph", "ManyCanaries", "Sightings"]
 
@@ -55,10 +55,14 @@ class CanaryGraph:
         together = np.diff(sp.csr_array(self.listening.T).indptr)
         if together.max(initial=0) > 1:
             listener = int(np.argmax(together))
-            raise InvalidData("canaries", "never together in one sub-graph", f"two that node {listener} listens to")
+            raise InvalidData(
+                f"Two canaries would be in one sub-graph: node {listener} listens to both. Give each its own listeners."
+            )
         if together[self.canaries].any():
             listener = int(self.canaries[np.argmax(together[self.canaries])])
-            raise InvalidData("canaries", "no neighbours of one another", f"{listener} with another as neighbour")
+            raise InvalidData(
+                f"Canary {listener} listens to another canary. Let canaries be neighbours of public nodes only."
+            )
 
     @cached_property
     def listening(self) -> sp.csr_array:

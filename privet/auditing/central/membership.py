@@ -25,7 +25,7 @@ def advantage(members: Array, others: Array) -> float:
     0.5
     """
     if not members.size or not others.size:
-        raise InvalidData("scores of a membership attack", "at least one of members and of others", "none")
+        raise InvalidData("A membership attack needs scores of at least one member and of at least one other.")
     thresholds = np.unique(np.concatenate([members, others]))
     hits, alarms = (1 - np.searchsorted(np.sort(x), thresholds, side="right") / x.size for x in (members, others))
     return float(max(0.0, (hits - alarms).max()))

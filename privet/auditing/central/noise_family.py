@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from privet.auditing.central.trade_off import TradeOff
-from privet.privacy.accounting.losses import Losses
+from privet.privacy.accounting.losses import Losses, paper_sigma
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.steps import step_losses
-from privet.privacy.accounting.units import paper_sigma
 
 __all__ = ["NoiseFamily"]
 

@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.data import Graph, Split
+from privet.data.mixing import STEP, STEP_WORD, mixed_words
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler
 from privet.mechanisms import Bits, GridSum, SeededBits
@@ -128,7 +129,7 @@ class _FrozenBits(Bits):
 
     def __init__(self, seed: int) -> None:
         self._rest = SeededBits(seed)
-        self._key = np.uint64(seed * 0x9E3779B97F4A7C15 % (1 << 64))
+        self._key = np.uint64(seed * STEP % (1 << 64))
         self.calls = self.unnamed = 0
 
     def words(self, count: int) -> NDArray[np.uint64]:
@@ -136,13 +137,10 @@ class _FrozenBits(Bits):
         return self._rest.words(count)
 
     def words_for(self, names: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
-        """A mix of the number of the call and the name (SplitMix64)."""
+        """Return a hash of the number of the call and the name."""
         self.calls += 1
         with np.errstate(over="ignore"):
-            words = (names.astype(np.uint64) + np.uint64(self.calls << 40)) * np.uint64(0x9E3779B97F4A7C15) + self._key
-            words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return np.asarray(words ^ (words >> np.uint64(31)))
+            return mixed_words((names.astype(np.uint64) + np.uint64(self.calls << 40)) * STEP_WORD + self._key)
 
 
 @dataclass(eq=False)

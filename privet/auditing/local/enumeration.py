@@ -137,7 +137,7 @@ def audit(
         largest_delta = max(largest_delta, excess)
         holds = holds and excess <= Fraction(claim.delta)
     if count == 0:
-        raise InvalidParameter("pairs", "at least one pair of adjacent inputs", "none")
+        raise InvalidParameter("An audit needs at least one pair of adjacent inputs.")
     drawn = draw(mechanism, draws=draws) if draws and isinstance(mechanism, Mechanism) else None
     return Enumeration(
         claim=claim.epsilon,

@@ -43,7 +43,7 @@ class Repeated:
 
     def __post_init__(self) -> None:
         if not self.mechanisms:
-            raise InvalidParameter("mechanisms", "at least one", "none")
+            raise InvalidParameter(f"{type(self).__name__} needs at least one mechanism.")
 
     @property
     def name(self) -> str:

@@ -26,14 +26,15 @@ def show_study(console: Console, people: int, seed: int, progress: Callable[[str
         seed: The seed of the people; devices draw from the operating system.
         progress: Called with a few words as it goes on.
     """
-    if find_spec("fastapi") is None or find_spec("sqlalchemy") is None:
+    if find_spec("starlette") is None or find_spec("sqlalchemy") is None:
         console.print(
             "Left out: the collector needs the extra 'collection' (pip install '.[collection]').", markup=False
         )
         return
     from privet.collection.operator.folder import StudyFolder, open_reports
+    from privet.collection.operator.received import Received
     from privet.collection.operator.rehearsal import live_collector, play_people
-    from privet.collection.operator.training import systems_for, train_model
+    from privet.collection.operator.training import systems_for, train
     from privet.collection.study.manifest import Study
     from privet.systems import SYSTEMS
 
@@ -78,7 +79,8 @@ def show_study(console: Console, people: int, seed: int, progress: Callable[[str
         study, answers = open_reports(folder.path)
     progress("training on the reports")
     system = SYSTEMS[systems_for(study)[0]].from_release(study.release, hops=4, max_epochs=100, seed=seed)
-    model = train_model(study, answers, system, graph=Graph(graph.adjacency), labels=known, validation_share=_HELD_OUT)
+    received = Received.of(study, answers)
+    model = train(received, system, graph=Graph(graph.adjacency), labels=known, validation_share=_HELD_OUT)
     hidden = known < 0
     right = float((model.fitted.predict()[hidden] == truth[hidden]).mean())
     console.print(

@@ -5,17 +5,18 @@ from __future__ import annotations
 import shlex
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from privet.advice.plan import Advice
+from privet.advice.plan import Advice, Way
 from privet.advice.words import NAMES
 from privet.cli.render.whole import print_whole
 from privet.data import KNOWN, Graph, Schema
+from privet.release import LocalRelease
 from privet.systems import SYSTEMS
 
 __all__ = ["next_commands", "print_advice"]
@@ -61,19 +62,25 @@ def next_commands(advice: Advice) -> list[str]:
     if advice.collect["features"] != "no" or best is advice.chosen:
         shape = f"--dimension {advice.features} --classes {advice.classes}"
         account = " ".join([f"privet account {best.system}", *budgets, shape])
-        if advice.collect["features"] == "no" or hasattr(kind, "next_round"):
-            return [account, run]  # a study that one command declares asks once, and for features
+        asked = {question.name for question in _release(kind, best, advice).questions}
+        if advice.collect["features"] == "no" or not asked <= {"features", "label", "neighbours"}:
+            return [account, run]  # a study with a mechanism asks once, and for features
         changes = {"people.nodes": advice.nodes, "mechanism.name": best.mechanism}
         changes |= {"mechanism.sample": best.sample} if best.sample else {}
         changes |= {f"budgets.{part}": f"{value:.12g}" for part, value in best.epsilons.items()}
         study = [f"--set {key}={value}" for key, value in changes.items()]
         return [account, run, " ".join(["privet study new study.toml", *study])]
-    schema = Schema.categorical([2] * 16, classes=advice.classes)  # only what follows the features is asked for
-    public = Graph.from_edges(np.empty((2, 0), dtype=np.int64), 2, schema=schema)
-    rest = kind(**best.settings).release(public).lines()[1:2]
+    rest = _release(kind, best, advice).lines()[1:2]
     shapes = {"labels": f"--classes {advice.classes}", "edges": f"--num-nodes {advice.nodes} --one-sided"}
     shape = next((text for part, text in shapes.items() if part in best.epsilons), "")
     return [*(f"privet account {line.mechanism} --epsilon {advice.budget:g} {shape}" for line in rest), run]
+
+
+def _release(kind: type[Any], way: Way, advice: Advice) -> LocalRelease:
+    """Return what a system would ask people for, about a few features."""
+    schema = Schema.categorical([2] * 16, classes=advice.classes)
+    public = Graph.from_edges(np.empty((2, 0), dtype=np.int64), 2, schema=schema)
+    return cast(LocalRelease, kind(**way.settings).release(public))
 
 
 def _simulated(advice: Advice) -> str:

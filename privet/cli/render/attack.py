@@ -8,8 +8,8 @@ from rich.table import Table
 
 from privet.cli.render.whole import print_whole
 from privet.evaluation.damage import DamageCurve
-from privet.evaluation.intervals import CONFIDENCE
 from privet.evaluation.results import Figures, with_interval
+from privet.evaluation.verdict import CONFIDENCE
 
 __all__ = ["print_damage"]
 

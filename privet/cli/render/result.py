@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from privet.cli.render.whole import print_whole
-from privet.evaluation.notes import notes, promise
+from privet.evaluation.documents import notes, promise
 from privet.evaluation.results import Figures, Result
 
 __all__ = ["print_result"]

@@ -7,8 +7,9 @@ from rich.console import Console
 from rich.table import Table
 
 from privet.cli.render.whole import print_whole
-from privet.evaluation.intervals import CONFIDENCE
-from privet.evaluation.results import Sweep, with_interval
+from privet.evaluation.results import with_interval
+from privet.evaluation.sweep import Sweep
+from privet.evaluation.verdict import CONFIDENCE
 
 __all__ = ["print_sweep"]
 

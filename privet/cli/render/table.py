@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from privet.cli.render.whole import print_whole
-from privet.reproduction.quick import NO_MEASUREMENT
-from privet.reproduction.table import Table, TableCell
+from privet.reproduction.measured import Table, TableCell
+from privet.reproduction.runner import NO_MEASUREMENT
 
 __all__ = ["print_table"]
 

@@ -48,14 +48,14 @@ def export(
         return
     if cluster is not None:
         raise BadOption("One file is written by one process: give --partitions with --cluster.")
-    from privet.collection.operator.erasures import erased_people
-    from privet.collection.operator.export import write_answers
+    from privet.collection.operator.enrolment import erased_people
+    from privet.collection.operator.export.answer_files import write_answers
     from privet.collection.operator.folder import open_reports
     from privet.data.files import check_writable
 
     check_writable(out)
     if public:
-        from privet.collection.operator.public_record import write_record
+        from privet.collection.operator.export.public_record import write_record
 
         count = write_record(folder, out)
         typer.echo(f"Wrote the public record with {count:,} reports to {out}; 'privet study verify {out}' checks it.")
@@ -68,8 +68,8 @@ def export(
 
 def _partitioned(path: Path, out: Path, partitions: int | None, cluster: Cluster | None) -> None:
     from privet.cli.render.progress import phase_progress
+    from privet.collection.operator.export.partitions import export_partitions, export_to_store
     from privet.collection.operator.folder import StudyFolder
-    from privet.collection.operator.partitioned_export import export_partitions, export_to_store
     from privet.data.store import GraphStore
     from privet.graph.distributed.cluster import connect
 
@@ -95,7 +95,7 @@ def verify(
     ],
 ) -> None:
     """Compute every later round again, and compare it with its manifest; exit code 1 if one differs."""
-    from privet.collection.operator.public_record import open_record
+    from privet.collection.operator.export.public_record import open_record
     from privet.collection.operator.rounds import recompute
 
     store = open_record(source)
@@ -161,7 +161,7 @@ def rotate(
     ] = False,
 ) -> None:
     """Add a new key, or retire the old ones. Collectors that run notice within a second."""
-    from privet.collection.operator.rotation import rotate_keys
+    from privet.collection.operator.enrolment import rotate_keys
 
     done = rotate_keys(folder, "signing" if which is Which.tokens else "operator", retire=retire)
     if which is Which.operator:

@@ -19,7 +19,7 @@ def links(
     out: Annotated[Path, typer.Option(help="The CSV file to write: node, link.")] = Path("links.csv"),
 ) -> None:
     """Write every participant's personal link, with the token that is valid now. The file is a secret."""
-    from privet.collection.operator.links import write_links
+    from privet.collection.operator.enrolment import write_links
 
     count = write_links(folder, url, out)
     typer.echo(f"Wrote {count:,} links to {out}; each is one person's secret.")
@@ -30,7 +30,7 @@ def revoke(
     folder: Folder, node: Annotated[int, typer.Argument(min=0, metavar="NODE", help="Whose token is lost.")]
 ) -> None:
     """Refuse a node's token from now on, and print a new one."""
-    from privet.collection.operator.links import renew_token
+    from privet.collection.operator.enrolment import renew_token
 
     typer.echo(f"The token of node {node} is revoked; its new one is {renew_token(folder, node)}")
 
@@ -40,7 +40,7 @@ def forget(
     folder: Folder, nodes: Annotated[list[int], typer.Argument(min=0, metavar="NODE...", help="Who is erased.")]
 ) -> None:
     """Erase all reports of a node, in every round; nothing is taken from it any more."""
-    from privet.collection.operator.erasures import forget as erase
+    from privet.collection.operator.enrolment import forget as erase
 
     done = erase(folder, *nodes)
     for node in nodes:

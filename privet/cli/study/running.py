@@ -14,9 +14,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from privet.cli.app import AsJson
+from privet.cli.app import AsJson, BadOption
 from privet.cli.study.group import Folder, study
-from privet.errors import InvalidParameter
 
 
 class Log(StrEnum):
@@ -50,7 +49,7 @@ def serve(
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.server.http.app import Limits
     from privet.collection.server.http.events import Events
-    from privet.collection.server.http.serving import serve as run
+    from privet.collection.serving import serve as run
 
     opened = StudyFolder.open(folder)
     _check_port(host, port)
@@ -70,8 +69,8 @@ def _check_port(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except OSError as error:
-        found = f"{host}:{port} ({error.strerror or error})"
-        raise InvalidParameter("--host, --port", "an address that is free", found) from None
+        reason = error.strerror or error
+        raise BadOption(f"{host}:{port} is not an address that is free: {reason}. Name another --port.") from None
 
 
 @study.command()
@@ -89,15 +88,14 @@ def status(
 ) -> None:
     """Show each round, how many answered, what was refused, how honest reports look, and what was promised."""
     from privet.collection.operator.folder import StudyFolder
-    from privet.collection.server.store.overview import overview, stores_of
-    from privet.collection.server.store.screened import screened
+    from privet.collection.server.store.overview import overview, screen_round, stores_of
 
     store = StudyFolder.open(folder).store()
     try:
         rounds = stores_of(store)
         summary = overview(rounds)
         asking = (each for each in rounds if each.study.release.questions)
-        summary["screening"] = [screened(each, most_friends) for each in asking]
+        summary["screening"] = [screen_round(each, most_friends) for each in asking]
     finally:
         store.dispose()
     if as_json:

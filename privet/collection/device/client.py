@@ -232,7 +232,7 @@ def _trust(ca: str | Path | None) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca)
     except OSError:
-        raise InvalidParameter("ca", "a file of certificates", str(ca)) from None
+        raise InvalidParameter(f"The certificates {ca} cannot be read. Give a file in PEM form.") from None
 
 
 def _said(status: int, body: bytes) -> str:

@@ -107,10 +107,8 @@ def _both_ends(study: Study) -> list[str]:
 
 def _announced(chain: Chain) -> list[str]:
     """Say what the rounds to come would add."""
-    if chain.planned == ():
+    if not chain.planned:
         return []
-    if chain.announced is None:
-        return ["  Later rounds may ask for more. Each asks you again and says what it costs."]
     price = chain.announced.price.epsilon
     return [
         f"  All rounds that the study announces would cost an epsilon of {at_most(price)} together (odds times "

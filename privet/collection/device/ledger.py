@@ -6,7 +6,6 @@ the check against the owner's limit: a crash at any point loses nothing and spen
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -15,11 +14,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import platformdirs
+
 from privet.collection.device.entries import Entry, NoRefund, OtherNode, OverLimit, Refund, Withdrawal
 from privet.collection.device.pricing import Charge, charge
 from privet.collection.study.chain import Chain
 from privet.collection.study.manifest import DEFAULT_LIMIT, Study
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData, InvalidParameter, one_line
 from privet.privacy.guarantee import sum_up
 
 __all__ = [
@@ -59,8 +60,7 @@ CREATE TABLE IF NOT EXISTS owner (
 
 def default_path() -> Path:
     """Return the place of a ledger whose owner names none."""
-    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(home) / "privet" / "ledger.sqlite"
+    return Path(platformdirs.user_data_dir("privet", appauthor=False)) / "ledger.sqlite"
 
 
 class Ledger:
@@ -78,8 +78,7 @@ class Ledger:
                 Path(path).touch(mode=0o600)
                 Path(path).chmod(0o600)
             except OSError as error:
-                found = f"{path} ({error.strerror})"
-                raise InvalidParameter("ledger", "a file that can be written", found) from None
+                raise InvalidParameter(f"The ledger {path} cannot be written: {error.strerror}.") from None
         with self._told():
             self._database = sqlite3.connect(path, timeout=30, isolation_level=None)
             # EXTRA also writes the directory to disk: a commit that a power cut could undo would be made twice.
@@ -203,7 +202,9 @@ class Ledger:
         """Remember that this report leaves the device now; one that was refunded or replaced must not leave."""
         with self._alone():
             if self._rows("SELECT 1 FROM reports WHERE study = ? AND body = ?", study_id, body) == []:
-                raise InvalidData("report", "the one that this ledger holds for the study", "another; nothing was sent")
+                raise InvalidData(
+                    "The ledger holds no such report for this study, so nothing was sent. Make the report again."
+                )
             self._rows("UPDATE reports SET tried = ? WHERE study = ? AND tried IS NULL", int(time.time()), study_id)
 
     def acknowledge(self, study_id: str) -> None:
@@ -252,7 +253,8 @@ class Ledger:
             if study.earlier and study.id not in {entry.study for entry in made}:
                 # Anybody can write a manifest that names another study as its first round.
                 raise InvalidData(
-                    "round to withdraw from", "the first one, or one that this device answered: use its link", "another"
+                    "This device did not answer this round, so it cannot withdraw from it. Use the link of the first "
+                    "round, or of one that it answered."
                 )
             self._rows("INSERT OR IGNORE INTO withdrawals VALUES (?, ?)", study.chain, int(time.time()))
             price = sum_up([entry.cost for entry in made])
@@ -291,7 +293,7 @@ class Ledger:
         try:
             yield
         except sqlite3.Error as error:
-            raise InvalidData(f"ledger {self._name}", "a SQLite file that can be written", str(error)) from None
+            raise InvalidData(f"The ledger {self._name} is no usable SQLite file: {one_line(str(error))}.") from None
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -309,4 +311,4 @@ def _amount(value: object, name: str) -> float:
     """Check a budget of the file, which somebody may have changed."""
     if isinstance(value, float) and 0 <= value < 1e300:
         return value
-    raise InvalidData(f"ledger {name}", "one with finite budgets of at least 0", value)
+    raise InvalidData(f"The ledger {name} holds a budget that is no finite number of at least 0. Restore a copy.")

@@ -52,15 +52,13 @@ class PrivateAnswers:
         """
         study, node = prepared.study, prepared.node
         features, label = self._coded(study.declared)
-        if not all(_is_number(value) for value in features):
-            expected = f"{study.declared.dimension} numbers"
-            raise InvalidData("answers' features", expected, f"{len(self.features)} values")
+        for number, value in enumerate(features):
+            if not _is_number(value):
+                raise InvalidData(_about_answer(study, number))
         if not all(_is_count(other) and 0 <= other < study.nodes for other in self.neighbours):
-            raise InvalidData(
-                "answers' neighbours", f"other people's ids, whole numbers below {study.nodes}", "another"
-            )
+            raise InvalidData(f"Each of your neighbours must be another person's id from 0 to {study.nodes - 1}.")
         if label is not None and not (_is_count(label) and 0 <= label < max(study.declared.classes, 1)):
-            raise InvalidData("answers' label", f"a class below {study.declared.classes}", "another")
+            raise InvalidData(f"Your class must be a number from 0 to {study.declared.classes - 1}.")
         private = PrivateData.one(node, study.nodes, features, label, [int(each) for each in self.neighbours])
         prepared.release.check(private)
         if len(features) != study.declared.dimension:  # nothing is asked about them
@@ -210,7 +208,7 @@ class Participant:
             self.check_directory(study, directory)
         ready = prepare(study, node) if prepared is None else prepared
         if (ready.study.id, ready.node) != (study.id, node):
-            raise InvalidData("prepared round", "of the study and person who answers", "of another")
+            raise InvalidData("The round was prepared for another study or person. Prepare it again for this one.")
         if ready.shows:
             if not self.ledger.agreed_to_show(study.id):
                 raise Refusal(
@@ -267,6 +265,13 @@ class Participant:
                     f"{_difference(study, other)} You agreed to another study of this name. Nothing was made."
                 )
         raise Refusal(f"You have not agreed to the study '{study.title}' yet. Nothing was made.")
+
+
+def _about_answer(study: Study, number: int) -> str:
+    """Say what an answer must be, without the answer itself."""
+    if number >= study.declared.dimension:
+        return f"The study asks for {study.declared.dimension} features. Leave out answer {number + 1}."
+    return f"Answer {number + 1} ({study.question(number)}) must be {study.allowed(number)}."
 
 
 def _difference(study: Study, shown: Study) -> str:

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from privet.collection.operator.keys import Keys, write_secret
-from privet.collection.server.http.access import Access
 from privet.collection.server.store.store import Store
 from privet.collection.study.manifest import Study
 from privet.collection.study.study_file import StudyFile
-from privet.collection.study.tokens import Tokens
+from privet.collection.study.tokens import Access, Tokens
 from privet.data.files import atomic_directory
 from privet.errors import InvalidData
 from privet.release import Answers

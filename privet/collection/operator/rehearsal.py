@@ -53,7 +53,7 @@ _SERVER = (
     "from privet.collection.operator.folder import StudyFolder\n"
     "from privet.collection.server.http.app import Limits\n"
     "from privet.collection.server.http.events import Events\n"
-    "from privet.collection.server.http.serving import serve\n"
+    "from privet.collection.serving import serve\n"
     "path, port, rate, proxied, log = sys.argv[1:]\n"
     "limits = Limits(rate=float(rate), proxied=proxied == 'True')\n"
     "events = Events(sys.stderr if log else None, as_json=log == 'json')\n"
@@ -154,7 +154,7 @@ def take_part(
 
 def _private(graph: Graph, node: int) -> PrivateAnswers:
     if graph.features is None:
-        raise InvalidData("graph of a rehearsal", "with features", "none")
+        raise InvalidData("A rehearsal needs a graph with features, and this one has none.")
     features = sp.csr_array(graph.features[[node]]).toarray()[0].tolist()
     label = None if graph.labels is None else int(graph.labels[node])
     row = graph.adjacency

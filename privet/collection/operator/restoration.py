@@ -100,7 +100,7 @@ def _fill(engine: sa.Engine, backup: Backup) -> None:
 def _enrol(connection: sa.Connection, row: dict[str, Any]) -> int:
     known = sa.select(STUDIES.c.number).where(STUDIES.c.id == row["id"])
     if connection.execute(known).first() is not None:
-        raise InvalidData("store", "one without this study", f"one that has study {row['id'][:12]} already")
+        raise InvalidData(f"The store has study {row['id'][:12]} already. Restore it to an empty database.")
     connection.execute(sa.insert(STUDIES), {name: value for name, value in row.items() if name != "number"})
     return int(connection.execute(known).scalar_one())
 

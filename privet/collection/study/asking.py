@@ -48,7 +48,7 @@ def still_to_ask(chain: Chain) -> tuple[str, ...]:
     Args:
         chain: The rounds so far.
     """
-    return tuple(question.name for question in chain.planned or ())
+    return tuple(question.name for question in chain.planned)
 
 
 def groups(forms: Sequence[RoundForm], labels: NDArray[Any] | None = None) -> list[Group]:

@@ -14,7 +14,6 @@ from privet.collection.study.manifest import Study, with_what_is_known
 from privet.errors import PrivetError
 from privet.privacy import Guarantee
 from privet.release import LocalRelease, Question
-from privet.release.inquiry import inquiry_questions
 from privet.release.price import Price
 
 __all__ = ["BrokenChain", "Chain"]
@@ -112,20 +111,11 @@ class Chain:
         return self.release.price
 
     @cached_property
-    def planned(self) -> tuple[Question, ...] | None:
-        """The questions that the study's plan has left, in their order; None if they cannot be told from the plan."""
-        plan = self.newest.plan
-        if plan is None:
-            return ()
-        try:  # every system that asks in rounds has Inquiry's settings
-            announced = inquiry_questions(self.newest.population, **plan.settings)
-        except (PrivetError, TypeError, ValueError):
-            return None
-        return tuple(question for question in announced if not self.release.asks(question.name))
+    def planned(self) -> tuple[Question, ...]:
+        """The questions that the study's plan has left, in their order, without their tables."""
+        return tuple(each for each in self.newest.planned.questions if not self.release.asks(each.name))
 
     @property
-    def announced(self) -> LocalRelease | None:
-        """The questions of all rounds, those to come among them; None if these cannot be told from the plan."""
-        if self.planned is None:
-            return None
+    def announced(self) -> LocalRelease:
+        """The questions of all rounds, those to come among them."""
         return replace(self.release, questions=(*self.release.questions, *self.planned))

@@ -32,10 +32,12 @@ class Directory:
     def __post_init__(self) -> None:
         odd = next((name for name in self.names if not name.strip() or not name.isprintable()), None)
         if odd is not None:
-            raise InvalidData("directory of participants", "names of printable characters", repr(odd))
+            raise InvalidData(
+                f"The directory of participants has the name {odd!r}; names must have printable characters."
+            )
         if len(self._nodes) < len(self.names):
             twice = next(name for node, name in enumerate(self.names) if self._nodes[name] != node)
-            raise InvalidData("directory of participants", "different names", f"'{twice}' twice")
+            raise InvalidData(f"The directory of participants has '{twice}' twice. Give people different names.")
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Directory:
@@ -45,14 +47,10 @@ class Directory:
             with source.open(newline="", encoding="utf-8") as file:
                 rows = list(csv.reader(file))
         except (OSError, UnicodeDecodeError, csv.Error) as error:
-            found = getattr(error, "strerror", None) or "other bytes"
-            raise InvalidData(
-                f"directory '{source.name}'", "a CSV file with the columns node and name", found
-            ) from None
+            found = getattr(error, "strerror", None) or "it is no text"
+            raise InvalidData(f"The directory {source.name} cannot be read as a CSV file: {found}.") from None
         if not rows or rows[0] != ["node", "name"]:
-            raise InvalidData(
-                f"directory '{source.name}'", "a CSV file with the columns node and name", "other columns"
-            )
+            raise InvalidData(f"The directory {source.name} must be a CSV file with the columns node and name.")
         for number, row in enumerate(rows[1:]):
             if len(row) != 2 or row[0] != str(number):
                 expected = f"one line for each node in order, such as {number},NAME"
@@ -76,7 +74,7 @@ class Directory:
     def node(self, name: str) -> int:
         """Return the number of a person."""
         if name not in self._nodes:
-            raise InvalidData("name", "one of the directory's", name)
+            raise InvalidData(f"'{name}' is not in the directory of participants. Write the name as it is there.")
         return self._nodes[name]
 
     def __len__(self) -> int:

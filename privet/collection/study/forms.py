@@ -68,7 +68,7 @@ class RoundForm:
     def _answers(self, ids: NDArray[np.int64], users: Sequence[int], bodies: Sequence[bytes]) -> Answers:
         nobody = len(ids) and not self.release.questions
         if nobody or any(not np.isin(ids, asked).all() for asked in self._asked):
-            raise InvalidReports("report", "from somebody whom this round asks", "from somebody else")
+            raise InvalidReports("The report is from somebody whom this round does not ask.")
         answers = self.release.wire.unpack(users, bodies)
         for question in self.release.questions:
             part = answers[question.name]

@@ -101,6 +101,10 @@ def _as_text(value: str) -> str:
     return value
 
 
+def _plain(question: dict[str, Any]) -> str:
+    return json.dumps(question, sort_keys=True)
+
+
 def with_what_is_known(promise: Guarantee) -> Guarantee:
     """Add to a promise what every collector knows, whatever is asked."""
     return replace(promise, unprotected=(*promise.unprotected, *_ALWAYS_KNOWN))
@@ -127,12 +131,15 @@ class Plan(_Document):
     """The use of the answers, and the rule by which later rounds ask people.
 
     Attributes:
-        system: The name of the system that learns from them, such as "inquiry".
+        system: The name of the system that learns from them, such as "lpgnn".
         settings: Its settings, with the public seed of its draws: anybody can recompute who is asked what.
+        questions: The questions of all rounds as plain values, without the tables that are drawn up later. Whoever
+            reads them knows the price of all rounds, and no round may ask anything else.
     """
 
     system: Text
     settings: dict[str, Any]
+    questions: Annotated[tuple[dict[str, Any], ...], BeforeValidator(lambda v: tuple(v) if isinstance(v, list) else v)]
 
 
 class Inputs(_Document):
@@ -169,7 +176,8 @@ class Study(_Document):
         earlier: The ids of the rounds before this one, oldest first.
         people: The digest of the ids of the people who are asked; None for everybody but the panel.
         panel: The digest of the ids of the people who are asked to show their features and class as they are.
-        plan: The rule by which later rounds are drawn up; None if there are none.
+        plan: The system, its settings and the questions of all rounds; None if the system is chosen after the
+            collection, which then has one round.
         inputs: The operator's public data that rounds are computed from.
         delete_after: The number of days after closing after which the collector deletes reports; None for never.
         opens: The first moment at which reports are taken.
@@ -185,7 +193,7 @@ class Study(_Document):
     (True, 1.0)
     """
 
-    format: Literal["privet-study-3"] = "privet-study-3"
+    format: Literal["privet-study-4"] = "privet-study-4"
     version: Annotated[int, Field(ge=1)] = 1
     title: Text
     purpose: Text
@@ -223,8 +231,8 @@ class Study(_Document):
             raise ValueError(f"questions must be {schema.dimension} texts, one for each feature")
         if self.release.asks("label") and not schema.classes:
             raise ValueError("release must not ask for the label where the schema has no classes")
-        asked = self.release.asks_about(Unit.NEIGHBOUR_BIT)
-        if asked > schema.private_edges or (self.plan is None and asked < schema.private_edges):
+        self._check_plan()
+        if self.planned.asks_about(Unit.NEIGHBOUR_BIT) != schema.private_edges:
             raise ValueError(
                 "release must ask about neighbours if, and only if, the schema says that edges are private"
             )
@@ -243,6 +251,21 @@ class Study(_Document):
         if self.closes - self.opens > timedelta(days=3660):
             raise ValueError("closes must be at most ten years after opens")
         return self
+
+    def _check_plan(self) -> None:
+        """Refuse a plan that states tables, and questions that are not the plan's."""
+        if self.plan is None:
+            return
+        planned = {question.name: _plain(question.declared()) for question in self.planned.questions}
+        if list(planned.values()) != list(map(_plain, self.plan.questions)):
+            raise ValueError("plan must state its questions without tables and without empty values")
+        for question, entry in zip(self.release.questions, self.asked, strict=True):
+            if question.name not in planned:
+                raise ValueError(f"release must not ask '{question.name}', which the plan does not announce")
+            later = question.ask.drawn_up_later()
+            kept = {name: value for name, value in entry.items() if value is not None and name not in later}
+            if planned[question.name] != _plain(kept):
+                raise ValueError(f"release must ask '{question.name}' with the mechanism that the plan announces")
 
     @classmethod
     def read(cls, document: Any) -> Study:
@@ -300,21 +323,32 @@ class Study(_Document):
     @property
     def publishes_classes(self) -> bool:
         """True if a later round gives everybody a table of the classes that people reported or showed."""
-        asked = self.plan is not None and self.plan.settings.get("epsilon_edges") is not None
-        return asked and self.inputs.labels is None
+        asked = any(question.ask.publishes_classes for question in self.planned.questions)
+        return self.plan is not None and asked and self.inputs.labels is None
+
+    @cached_property
+    def planned(self) -> LocalRelease:
+        """The questions of all rounds without their tables; those of this one if there is no plan."""
+        stated = self.asked if self.plan is None else self.plan.questions
+        return LocalRelease.from_list(stated, self.population)
+
+    @property
+    def in_rounds(self) -> bool:
+        """True if there are rounds before this one, or if the plan announces later ones."""
+        return bool(self.earlier) or len(self.planned.questions) > len(self.asked)
 
     @cached_property
     def release(self) -> LocalRelease:
         """Everything that leaves a device: the object that devices, the collector and training share."""
         hidden = {Unit.NEIGHBOUR_BIT} if self.declared.private_edges else set()
-        if self.plan is not None and self.inputs.labels is None:
+        if self.planned.asks_about(Unit.LABEL):
             hidden.add(Unit.LABEL)
         told = {
             _SHOWN: self.panel is not None,
             _LISTED: self.directory is not None,
             _PUBLISHED: self.publishes_classes,
             _NAMED: self.declared.private_edges,
-            _WHO: self.plan is not None,
+            _WHO: self.in_rounds,
         }
         disclosed = [sentence for sentence, holds in told.items() if holds]
         asked = LocalRelease.from_list(self.asked, self.population)

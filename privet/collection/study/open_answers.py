@@ -1,7 +1,7 @@
 """What a member of a panel sends: features and class as they are, and nothing is protected.
 
-The body is the features as float64 and the class as int32, little-endian. People who show their data open are the
-source of the scorer in Inquiry; they agreed to it, and are asked nothing else about their features.
+The body is the features as float64 and the class as int32, little-endian. People who show their data agreed to it, and
+are asked nothing else about their features; a system may learn from them what to ask others.
 """
 
 from __future__ import annotations
@@ -72,5 +72,5 @@ class OpenForm:
                 "open answers", f"in the declared domains, also feature {column}", features[row, column]
             )
         if len(labels) and not 0 <= labels.min() <= labels.max() < self.schema.classes:
-            raise InvalidReports("open answers", f"of a class below {self.schema.classes}", "another class")
+            raise InvalidReports(f"Somebody shows a class that is not one of 0 to {self.schema.classes - 1}.")
         return OpenData(np.asarray(users, dtype=np.int64), features, labels)

@@ -31,7 +31,7 @@ def retention_in_words(study: Study) -> str:
     moment = deletion_time(study)
     if moment is None:
         return "The study does not say when your report will be deleted."
-    what = "study" if study.plan is None and not study.earlier else "round"
+    what = "round" if study.in_rounds else "study"
     days = f"{study.delete_after} day{'' if study.delete_after == 1 else 's'} after the {what} closes"
     return f"The collector deletes your report {days}, on {moment:%Y-%m-%d}."
 

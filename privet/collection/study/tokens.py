@@ -24,19 +24,19 @@ from numpy.typing import NDArray
 from privet.collection.study.manifest import Study
 from privet.errors import InvalidData
 
-__all__ = ["TOKEN_BYTES", "InvalidToken", "Tokens", "new_key", "node_of"]
+__all__ = ["TOKEN_BYTES", "Access", "InvalidToken", "Tokens", "new_key", "node_of"]
 
 _NAMED = struct.Struct("<II")
 _TAG = 16
 _PACKED = np.dtype([("node", "<u4"), ("serial", "<u4"), ("tag", f"V{_TAG}")])
 TOKEN_BYTES = _NAMED.size + _TAG
+_INCOMPLETE = "This text is not an enrolment token. Use the whole link that you were sent."
+_UNSIGNED = "The enrolment token has no valid signature of this study. Use the link that you were sent for it."
+_REVOKED = "The enrolment token was revoked. Ask the operator of the study for a new link."
 
 
 class InvalidToken(InvalidData):
     """A token that was not issued for this study, or was revoked."""
-
-    def __init__(self, found: str) -> None:
-        super().__init__("enrolment token", "one that this study issued", found)
 
 
 def new_key() -> bytes:
@@ -48,7 +48,7 @@ def node_of(token: str) -> int:
     """Return the node that a token names, as its holder reads it; only the operator can tell whether it is signed."""
     raw = _decode(token)
     if len(raw) != TOKEN_BYTES:
-        raise InvalidToken("one of another length")
+        raise InvalidToken(_INCOMPLETE)
     return int(_NAMED.unpack_from(raw)[0])
 
 
@@ -81,10 +81,10 @@ class Tokens:
         """Return the node that a packed token speaks for."""
         named, tag = raw[: _NAMED.size], raw[_NAMED.size :]
         if len(raw) != TOKEN_BYTES or not any(hmac.compare_digest(_tag(key, named), tag) for key in self._study_keys):
-            raise InvalidToken("one with another signature")
+            raise InvalidToken(_UNSIGNED)
         node, serial = _NAMED.unpack_from(raw)
         if node >= self.study.nodes or (node, serial) in revoked:
-            raise InvalidToken("a revoked one")
+            raise InvalidToken(_REVOKED)
         return int(node)
 
     def check_many(self, block: bytes, revoked: frozenset[tuple[int, int]] = frozenset()) -> list[int] | None:
@@ -119,6 +119,23 @@ class Tokens:
         return tuple(hmac.digest(key, study, "sha256") for key in (self.key, *self.older))
 
 
+@dataclass(frozen=True)
+class Access:
+    """The tokens and keys that a collector accepts.
+
+    Attributes:
+        tokens: The checker of the participants' tokens.
+        operator: The operator's keys; each of them opens the operator's page.
+    """
+
+    tokens: Tokens
+    operator: tuple[str, ...] = field(repr=False)
+
+    def is_operator(self, given: str) -> bool:
+        """Tell whether a text is one of the operator's keys."""
+        return any(hmac.compare_digest(given.encode(), key.encode()) for key in self.operator)
+
+
 def _tag(key: bytes, named: bytes) -> bytes:
     return blake2b(named, digest_size=_TAG, key=key).digest()
 
@@ -127,4 +144,4 @@ def _decode(token: str) -> bytes:
     try:
         return base64.b64decode(token.encode(), altchars=b"-_", validate=True)
     except (ValueError, binascii.Error):
-        raise InvalidToken("another text") from None
+        raise InvalidToken(_INCOMPLETE) from None

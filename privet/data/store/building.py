@@ -191,5 +191,5 @@ def _checked(
     if dealt.shape != (nodes,) or not np.issubdtype(dealt.dtype, np.integer):
         raise InvalidParameter("parts", f"{nodes} integers", f"{dealt.dtype} of shape {dealt.shape}")
     if dealt.min() < 0 or dealt.max() >= partitions:
-        raise InvalidParameter("parts", f"numbers from 0 to {partitions - 1}", "others")
+        raise InvalidParameter("parts", f"numbers from 0 to {partitions - 1}", f"{dealt.min()} to {dealt.max()}")
     return dealt

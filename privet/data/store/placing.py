@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.data.mixing import STEP_WORD, mixed_words
 from privet.data.store.files import StoredFile, mapped, seal, writing
 from privet.data.store.manifest import By
 
@@ -89,7 +90,7 @@ def place(
 
 
 def hashed(ids: NDArray[np.integer], partitions: int) -> NDArray[np.int64]:
-    """Return the partition of each id by a fixed mixing of its bits (the finaliser of SplitMix64).
+    """Return the partition of each id by a fixed hash of it.
 
     Args:
         ids: The ids.
@@ -99,11 +100,8 @@ def hashed(ids: NDArray[np.integer], partitions: int) -> NDArray[np.int64]:
     >>> np.bincount(hashed(np.arange(30_000), 3)).round(-3)
     array([10000, 10000, 10000])
     """
-    mixed = ids.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
-    return (mixed % np.uint64(partitions)).astype(np.int64)
+    words = mixed_words(ids.astype(np.uint64) + STEP_WORD)
+    return (words % np.uint64(partitions)).astype(np.int64)
 
 
 def _chunks(nodes: int, partitions: int, parts: NDArray[np.integer] | None) -> Iterator[tuple[int, NDArray[np.int64]]]:

@@ -18,7 +18,6 @@ order and twice: a killed worker delays a hop and cannot change it. Workers need
 under the same paths: on one machine any directory, on several a shared file system.
 """
 
-from privet.graph.distributed.adjacency import ClusterAdjacency
 from privet.graph.distributed.cluster import connect
 from privet.graph.distributed.columns import Columns
 from privet.graph.distributed.graph import ClusterGraph
@@ -31,13 +30,14 @@ from privet.graph.distributed.operators import (
     sum_operator,
 )
 from privet.graph.distributed.propagation import kprop, pagerank_series, polynomial
+from privet.graph.distributed.topology import StoredTopology
 
 __all__ = [
-    "ClusterAdjacency",
     "ClusterGraph",
     "ClusterOperator",
     "Columns",
     "Place",
+    "StoredTopology",
     "connect",
     "gcn_operator",
     "hosting",

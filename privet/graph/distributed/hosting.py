@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from privet.data import Graph, write_edges
 from privet.data.store import GraphStore, build_store
 from privet.errors import InvalidData
-from privet.graph.distributed.adjacency import ClusterAdjacency
 from privet.graph.distributed.cluster import Cluster, connect
 from privet.graph.distributed.graph import ClusterGraph
 from privet.graph.distributed.temporary import owned_directory
+from privet.graph.distributed.topology import StoredTopology
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -46,14 +46,14 @@ def hosting(cluster: str | Cluster | None) -> Iterator[Place]:
         numbers = iter(range(1 << 30))
 
         def place(graph: Graph) -> Graph:
-            if isinstance(graph.adjacency, ClusterAdjacency) or not graph.num_edges:
+            if isinstance(graph.adjacency, StoredTopology) or not graph.num_edges:
                 return graph
             own = folder / f"{next(numbers):04d}"
             own.mkdir()
             store = _store_of(graph, own, _PARTITIONS * max(1, len(client.scheduler_info()["workers"])), client)
             hosted = opened.enter_context(ClusterGraph(store, client, own))
             data = {name: getattr(graph, name) for name in ("features", "labels", "split", "schema")}
-            return Graph.from_operator(ClusterAdjacency(hosted), directed=graph.directed, **data)
+            return Graph.from_operator(StoredTopology(hosted), directed=graph.directed, **data)
 
         yield place
 
@@ -70,7 +70,7 @@ def stored_graph(path: str | os.PathLike[str], cluster: str | Cluster | None) ->
     with ExitStack() as opened:
         client = None if cluster is None else opened.enter_context(connect(cluster))
         hosted = opened.enter_context(ClusterGraph(store, client, opened.enter_context(owned_directory())))
-        yield Graph.from_operator(ClusterAdjacency(hosted), directed=store.manifest.directed)
+        yield Graph.from_operator(StoredTopology(hosted), directed=store.manifest.directed)
 
 
 def _store_of(graph: Graph, folder: Path, partitions: int, client: Client) -> GraphStore:

@@ -21,8 +21,8 @@ from privet.data.store.files import reading
 from privet.data.store.reading import StoredPartition
 from privet.errors import InvalidData
 from privet.graph.csr import csr_tensor, spmm
-from privet.graph.distributed.memory import Workspace, columns_at_once
 from privet.graph.distributed.scales import Normalisation
+from privet.graph.distributed.workspace import Workspace, columns_at_once
 
 __all__ = ["HopReport", "Product", "multiply", "read_into"]
 

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from privet.data.store.files import reading, writing
 from privet.data.store.manifest import folder_of
 from privet.data.store.reading import GraphStore, StoredPartition
+from privet.graph.normalisation import degree_powers
 
 __all__ = ["Loops", "Normalisation", "ScaleTask", "opened", "prepare_scales", "scale_paths", "scales_of"]
 
@@ -118,11 +119,11 @@ def scales_of(
         dtype: The type of the scales.
     """
     store, own = partition.store, chosen.degrees(partition)
-    left = _power(own, chosen.left).astype(dtype) if chosen.left else None
+    left = degree_powers(own, chosen.left).astype(dtype) if chosen.left else None
     if not chosen.right:
         return left, None
     halo = [chosen.degrees(store.partition(owner))[places] for owner, places in partition.halo_groups()]
-    return left, _power(np.concatenate([own, *halo]), chosen.right).astype(dtype)
+    return left, degree_powers(np.concatenate([own, *halo]), chosen.right).astype(dtype)
 
 
 def scale_paths(folder: Path, partition: int) -> tuple[Path, Path]:
@@ -133,8 +134,3 @@ def scale_paths(folder: Path, partition: int) -> tuple[Path, Path]:
         partition: The partition's number.
     """
     return folder / f"left-{folder_of(partition)}.npy", folder / f"right-{folder_of(partition)}.npy"
-
-
-def _power(degrees: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
-    """Compute degrees ** exponent, and 0 for an isolated node, which sends and receives nothing."""
-    return np.power(degrees, exponent, out=np.zeros_like(degrees), where=degrees > 0)

@@ -142,8 +142,7 @@ class Mechanism(ABC):
         self.shape.check(reports, type(self).__name__)
         strange = ~self.possible(reports)
         if strange.any():
-            expected = "ones that it can send"
-            raise InvalidReports(f"reports for {type(self).__name__}", expected, f"another in row {strange.argmax()}")
+            raise InvalidReports(f"{type(self).__name__} cannot have sent the report in row {strange.argmax()}.")
         return reports
 
     def strongest(self, directions: Any, reports: Any) -> Any:

@@ -113,8 +113,9 @@ def _alphabets(mechanism: Mechanism, reports: Reports) -> Any:
     """Yield each coordinate's possible symbols, and the estimate of the first person's report with each of them."""
     shape = mechanism.shape
     if not isinstance(shape, SymbolShape) or shape.width < shape.dimension or shape.dtype.itemsize > _WIDEST:
-        expected = "stated by itself, since its reports leave coordinates out or have many symbols"
-        raise InvalidParameter("strongest", expected, "nothing")
+        raise InvalidParameter(
+            f"{mechanism.name} needs a strongest method of its own: its reports leave coordinates out or are wide."
+        )
     bounds = np.iinfo(shape.dtype)
     every = np.arange(bounds.min, bounds.max + 1)
     for column in range(shape.width if len(reports) else 0):

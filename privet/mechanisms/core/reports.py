@@ -47,8 +47,9 @@ class Reports:
         ascending[:, 1:] = self.indices[:, 1:] > self.indices[:, :-1]
         wrong = ~(inside & ascending).all(axis=1)
         if wrong.any():
-            expected = f"ascending coordinates in [0, {self.dimension})"
-            raise InvalidReports("report indices", expected, f"others in row {int(np.argmax(wrong))}")
+            raise InvalidReports(
+                f"Row {int(np.argmax(wrong))} of the indices must be ascending coordinates in [0, {self.dimension})."
+            )
 
     def __len__(self) -> int:
         return int(self.symbols.shape[0])
@@ -130,13 +131,15 @@ class NeighbourReports:
         # Compared and not subtracted: differences of hostile pointers wrap around.
         falls = (self.indptr[1:] < self.indptr[:-1]).any()
         if rows < 0 or self.indptr[0] != 0 or self.indptr[-1] != len(self.indices) or falls:
-            raise InvalidReports("neighbour reports' row starts", "a CSR index pointer", "another array")
+            raise InvalidReports("The row starts of neighbour reports are no CSR index pointer.")
         if self.users is None and rows != self.num_nodes:
             raise InvalidReports("neighbour reports", f"one list for each of {self.num_nodes} nodes", f"{rows} lists")
         if self.users is not None and (
             self.users.shape != (rows,) or (rows and not 0 <= self.users.min() <= self.users.max() < self.num_nodes)
         ):
-            raise InvalidReports("neighbour reports' users", f"{rows} node ids below {self.num_nodes}", "other ids")
+            raise InvalidReports(
+                f"The users of these neighbour reports must be {rows} node ids below {self.num_nodes}."
+            )
         if self.users is not None and np.array_equal(self.users, np.arange(self.num_nodes)):
             object.__setattr__(self, "users", None)
         row = np.repeat(np.arange(rows), np.diff(self.indptr))
@@ -146,8 +149,9 @@ class NeighbourReports:
         outside = (self.indices < 0) | (self.indices >= self.num_nodes) | (self.indices == ids[row])
         wrong = outside | descends
         if wrong.any():
-            expected = f"ascending ids of other nodes below {self.num_nodes}"
-            raise InvalidReports("neighbour reports", expected, f"others in row {int(row[np.argmax(wrong)])}")
+            raise InvalidReports(
+                f"Row {int(row[np.argmax(wrong)])} must list ascending ids of other nodes below {self.num_nodes}."
+            )
 
     def __len__(self) -> int:
         return len(self.indptr) - 1

@@ -12,7 +12,7 @@ from privet.graph.operators import GraphLike
 from privet.models.calibrated import Normalisation
 from privet.models.edges import Edges, WeightedEdges
 
-__all__ = ["Backbone", "Features", "Propagation"]
+__all__ = ["Backbone", "Features", "Propagation", "columns_first"]
 
 Features: TypeAlias = Tensor | LazyFeatures
 Propagation: TypeAlias = Operator | Edges | WeightedEdges
@@ -55,3 +55,12 @@ class Backbone(ABC):
             out_channels: The number of output columns, of all heads together.
             heads: The number of attention heads, which divides ``out_channels``; 1 unless ``has_heads``.
         """
+
+
+def columns_first(layer: nn.Linear) -> None:
+    """Store a layer's weight so that its transpose, which X is multiplied by, lies in one piece.
+
+    A product of sparse X with Wᵀ takes Wᵀ row by row; otherwise each forward and backward pass copies it into that
+    order, and for a bag of words W is as large as anything else in training. Shape and values stay.
+    """
+    layer.weight.data = layer.weight.data.T.contiguous().T

@@ -10,9 +10,8 @@ from torch.nn.functional import leaky_relu
 
 from privet.graph import mean_operator
 from privet.graph.operators import GraphLike
-from privet.models.backbones._base import Backbone, Features
+from privet.models.backbones._base import Backbone, Features, columns_first
 from privet.models.edges import Edges
-from privet.models.layout import columns_first
 
 __all__ = ["GAT", "GATLayer"]
 

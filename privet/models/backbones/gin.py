@@ -9,9 +9,8 @@ from torch import Tensor, nn
 
 from privet.graph import Operator, sum_operator
 from privet.graph.operators import GraphLike
-from privet.models.backbones._base import Backbone, Features
+from privet.models.backbones._base import Backbone, Features, columns_first
 from privet.models.edges import WeightedEdges
-from privet.models.layout import columns_first
 
 __all__ = ["GIN", "GINLayer"]
 

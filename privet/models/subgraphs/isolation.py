@@ -1,8 +1,11 @@
-"""What surrounds a user's module, so that a sub-graph's numbers are its own: torch's rules, own coins, fresh memory.
+"""The surroundings of a module that keep a sub-graph's numbers its own: torch's rules, own coins, fresh memory.
 
 While a module is mapped by ``vmap``, there are a few ways around it, which are refused: a rule for ``vmap`` of a user's
 own and a dispatch mode are handed all sub-graphs at once, a printed tensor shows all of them, and random numbers of
 numpy or Python would be common to all.
+
+Coins of dropout from one common stream would move when somebody joins the batch. Here the coin of an entry is a hash of
+the key of the sub-graph, the number of the call and the entry's place.
 """
 
 from __future__ import annotations
@@ -20,11 +23,14 @@ import torch
 from torch import Tensor
 from torch._functorch import autograd_function
 from torch._ops import OpOverload, OpOverloadPacket
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, is_in_torch_dispatch_mode
 
+from privet.data.mixing import MULTIPLIER, STEP, mixed
 from privet.errors import PrivetError
 
-__all__ = ["mapping", "refuse_sight", "seeded_by"]
+__all__ = ["KeyedDropout", "mapping", "refuse_sight", "seeded_by"]
 
 _OPERATORS_OF_TORCH = ("aten", "prim")
 _UNFILLED = [
@@ -32,6 +38,8 @@ _UNFILLED = [
     *((Tensor, name) for name in ("new_empty", "new_empty_strided")),
 ]
 _RULES = "custom_function_call_vmap_helper"  # runs each rule that autograd.Function.vmap or register_vmap brings
+
+_COIN = 2**31
 
 
 def refuse_sight(func: Any) -> None:
@@ -115,3 +123,31 @@ def _random_states() -> tuple[object, ...]:
     """Return where the random numbers of torch, numpy and Python are."""
     _, words, *rest = np.random.get_state(legacy=True)  # noqa: NPY002
     return torch.get_rng_state().numpy().tobytes(), np.asarray(words).tobytes(), *rest, random.getstate()
+
+
+class KeyedDropout(TorchFunctionMode):
+    """Replace dropout by a keyed one within a ``with`` block.
+
+    Args:
+        key: The key of the sub-graph, a 64-bit integer; a mapped one under ``vmap``.
+    """
+
+    def __init__(self, key: Tensor) -> None:
+        super().__init__()
+        self.key = key
+        self._calls = 0
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is functional.dropout or func is torch.dropout:
+            return self._dropped(*args, **(kwargs or {}))
+        return func(*args, **(kwargs or {}))
+
+    def _dropped(self, rows: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+        if not training or not p:
+            return rows
+        self._calls += 1
+        call = torch.tensor(self._calls) * MULTIPLIER  # in a tensor, where products wrap around
+        places = torch.arange(1, 1 + rows.numel()) * STEP
+        coins = mixed(mixed(self.key + call) + places) & (_COIN - 1)
+        kept = (coins >= round(p * _COIN)).reshape(rows.shape)
+        return rows * kept.to(rows.dtype) / max(1.0 - p, 1e-30)

@@ -37,8 +37,9 @@ def least_noise(epsilon_at: Epsilon, target: float, lower_bound: Epsilon | None 
         low, high = high, 2 * high
     while high <= 1.0 and quick(low) <= target:
         if low <= _SMALLEST:
-            expected = f"smaller: at this delta even a noise multiplier of {low:.2g} stays within epsilon {target:g}"
-            raise InvalidParameter("delta", expected, "one at which no noise is needed")
+            raise InvalidParameter(
+                f"A delta that large needs no noise: {low:.2g} stays within epsilon {target:g}. Choose a smaller one."
+            )
         low, high = low / 2, low
     while high > low * 1.001:
         middle = math.sqrt(low * high)

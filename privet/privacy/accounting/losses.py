@@ -1,4 +1,9 @@
-"""Privacy losses of Gaussian mixtures: rounded so that a bound can only become safer, mixed, composed, read out."""
+"""Privacy losses of Gaussian mixtures: rounded so that a bound can only become safer, mixed, composed, read out.
+
+privet speaks of the noise multiplier as Opacus does: the noise's standard deviation over the clipping norm. The paper
+of HeterPoisson clips gradients to 1/2 and speaks of the standard deviation itself, sigma; so do the losses here. Two
+functions at the end convert one into the other.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp, ndtr
 
-__all__ = ["Losses", "compose_steps", "loss_step", "mixed_losses", "mixture_losses"]
+__all__ = [
+    "Losses",
+    "compose_steps",
+    "loss_step",
+    "mixed_losses",
+    "mixture_losses",
+    "noise_multiplier_of",
+    "paper_sigma",
+]
 
 TAIL = 9.0  # standard deviations that are kept: 1e-19 of the mass lies beyond
 ROUND_OFF = 1e-14  # floating-point error of the transforms for each release that is composed, given to delta
 _LARGEST_SIGMA = 1e4  # more noise is counted as this much: cells would become too many, and epsilon is tiny already
 _RESOLUTION = 4_096  # loss steps between zero and the largest loss
 _FINEST_STEP = 1e-4
+_CLIP = 0.5  # the paper's clipping norm
 _LARGEST_POWER = 600.0  # e to this power is a double with room to spare
 
 Array = NDArray[np.float64]
@@ -213,3 +227,17 @@ def _spread(mixed: Array, alone: Array, log_alone: Array, ratio: Array, step: fl
     forward = np.asarray(np.bincount(left, mixed - to_right, size) + np.bincount(right, to_right, size), dtype=float)
     backward = np.asarray(np.bincount(left, to_left, size) + np.bincount(right, alone - to_left, size), dtype=float)
     return first, forward, backward[::-1].copy()
+
+
+def paper_sigma(noise_multiplier: float) -> float:
+    """Return the noise's standard deviation where gradients are clipped to 1/2.
+
+    >>> paper_sigma(4.0), noise_multiplier_of(2.0)
+    (2.0, 4.0)
+    """
+    return _CLIP * noise_multiplier
+
+
+def noise_multiplier_of(sigma: float) -> float:
+    """Return the noise multiplier of a standard deviation that is meant for gradients clipped to 1/2."""
+    return sigma / _CLIP

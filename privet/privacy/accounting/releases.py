@@ -10,8 +10,7 @@ from functools import reduce
 import numpy as np
 
 from privet.errors import InvalidParameter
-from privet.privacy.accounting.losses import Losses, loss_step, mixed_losses
-from privet.privacy.accounting.units import paper_sigma
+from privet.privacy.accounting.losses import Losses, loss_step, mixed_losses, paper_sigma
 
 __all__ = ["GaussianReleases", "composed_epsilon", "composed_losses"]
 

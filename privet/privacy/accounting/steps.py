@@ -12,8 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from privet.privacy.accounting.degrees import binomial, binomials, kept_weights, poisson, shift_weights
-from privet.privacy.accounting.listeners import listeners
+from privet.privacy.accounting.degrees import binomial, binomials, kept_weights, listeners, poisson, shift_weights
 from privet.privacy.accounting.losses import TAIL, Array, Losses, mixed_losses, mixture_losses
 
 __all__ = ["Step", "bracket_step", "kept_step", "left_out", "revealed_step", "sml_step", "step_losses"]

@@ -61,7 +61,7 @@ class OwnRow:
     def __getitem__(self, users: NDArray[np.int64]) -> NDArray[Any]:
         """Return the rows of some people, who must all be this person."""
         if (np.asarray(users) != self.person).any():
-            raise InvalidData("row of a public table", f"asked for by person {self.person}", "another person")
+            raise InvalidData(f"This device has only the row of person {self.person} of a public table.")
         return np.repeat(self.row[None], len(users), axis=0)
 
     def __len__(self) -> int:
@@ -83,6 +83,7 @@ class Ask(ABC):
         budget: The name of the setting that holds its epsilon in a system, such as "epsilon_features".
         instead_of: The names of questions that nobody is asked who is asked this one; the dearest of them is charged.
         other_pairs_than: The names of questions about pairs that this one never counts; the dearest is charged.
+        publishes_classes: True if every participant is given a table of the classes that people reported or showed.
         salts: The salts of attached arrays by name. They are part of what digests are made of and of no manifest:
             whoever has a manifest alone cannot try out what an array might have been.
     """
@@ -94,6 +95,7 @@ class Ask(ABC):
     budget: ClassVar[str]
     instead_of: ClassVar[tuple[str, ...]] = ()
     other_pairs_than: ClassVar[tuple[str, ...]] = ()
+    publishes_classes: ClassVar[bool] = False
     salts: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, compare=False, repr=False)
 
     @classmethod
@@ -226,9 +228,3 @@ class Ask(ABC):
             raise InvalidParameter(
                 f"The question '{self.name}' needs a mechanism that protects a {self.unit}; {mechanism.name} does not."
             )
-
-    def needs_mechanism_of(self, values: str, mechanism: Mechanism) -> InvalidParameter:
-        """Return the error about a mechanism that does not randomise what this ask reports, such as "lists"."""
-        return InvalidParameter(
-            f"The question '{self.name}' needs a mechanism that randomises {values}, not {mechanism.name}."
-        )

@@ -44,9 +44,7 @@ class Features(Ask):
         """Demand one number a feature, and a known category where categories are declared."""
         values = private.features
         if values is None or values.shape[1] != population.dimension or not np.isfinite(values).all():
-            found = "none" if values is None else f"{values.shape[1]} values"
-            raise InvalidData("answers' features", f"{population.dimension} numbers", found)
+            raise InvalidData(f"Your answers must be {population.dimension} numbers, one for each question.")
         for column, domain in enumerate(population.schema.features):
             if isinstance(domain, Categories) and values[0, column] not in range(domain.count):
-                expected = f"one of {domain.count} categories, 0 to {domain.count - 1}"
-                raise InvalidData(f"answer to question {column}", expected, values[0, column])
+                raise InvalidData(f"Your answer to question {column} must be a category from 0 to {domain.count - 1}.")

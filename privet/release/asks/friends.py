@@ -86,6 +86,7 @@ class Friends(Ask):
     part = "friends per group"
     subject = "the number of your friends in each group"
     budget = "epsilon_edges"
+    publishes_classes = True
     table: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
     ranks: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
 
@@ -111,7 +112,7 @@ class Friends(Ask):
         table, ranks = (_small(self.attachment(name)) for name in ("table", "ranks"))
         lists = private.neighbours
         if lists is None:
-            raise InvalidData("private data", "with neighbour lists", "none")
+            raise InvalidData("The private data have no neighbour lists.")
         _check_length(table, lists.shape[1])
         classes, cap = mechanism.classes, mechanism.cap  # type: ignore[attr-defined]
         if not hasattr(lists, "indptr"):  # a simulation whose lists lie elsewhere and can only be multiplied with

@@ -39,5 +39,4 @@ class Label(Ask):
     def check(self, private: PrivateData, population: Population) -> None:
         """Demand a class of the schema."""
         if private.labels is None or private.labels[0] not in range(population.classes):
-            found = "none" if private.labels is None else int(private.labels[0])
-            raise InvalidData("answers' label", f"a class below {population.classes}", found)
+            raise InvalidData(f"Your class must be a number from 0 to {population.classes - 1}.")

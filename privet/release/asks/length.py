@@ -34,7 +34,7 @@ class Length(Neighbours):
     def apply(self, private: PrivateData, mechanism: Mechanism) -> NDArray[np.int64]:
         """Count the neighbours that the mechanism is about."""
         if private.neighbours is None:
-            raise InvalidData("private data", "with neighbour lists", "none")
+            raise InvalidData("The private data have no neighbour lists.")
         rows = np.repeat(np.arange(len(private)), np.diff(private.neighbours.indptr))
         one_sided = getattr(mechanism, "one_sided", False)
         counted = private.neighbours.indices > private.users[rows] if one_sided else np.ones(len(rows), dtype=np.bool_)

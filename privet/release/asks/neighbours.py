@@ -46,11 +46,10 @@ class Neighbours(Ask):
     def check(self, private: PrivateData, population: Population) -> None:
         """Demand ids of other people."""
         listed = np.zeros(0, dtype=np.int64) if private.neighbours is None else private.neighbours.indices
-        expected = f"other people's ids below {population.num_nodes}"
         if (listed == private.users[0]).any():
-            raise InvalidData("answers' neighbours", expected, "your own")
+            raise InvalidData("Your list of neighbours names yourself. List other people only.")
         if ((listed < 0) | (listed >= population.num_nodes)).any():
-            raise InvalidData("answers' neighbours", expected, "an id that nobody has")
+            raise InvalidData(f"Your list of neighbours must have ids from 0 to {population.num_nodes - 1} only.")
 
     def check_mechanism(self, mechanism: Mechanism) -> None:
         """Refuse a mechanism that does not report lists."""

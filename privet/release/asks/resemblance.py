@@ -115,7 +115,7 @@ class Resemblance(Ask):
         offers = self.rows("offers", private.users)
         options = (offers >= 0).sum(axis=1)
         if len(options) and options.min() < 2:
-            raise InvalidData("people who are asked", "offered two classes or more", "somebody who is not")
+            raise InvalidData("Somebody who is asked is offered fewer than two classes.")
         scores = self.scores(private.features)
         if offers.size and offers.max() >= scores.shape[1]:
             expected = f"classes below {scores.shape[1]}, which the scorer knows"
@@ -134,12 +134,12 @@ class Resemblance(Ask):
     def scores(self, features: Any) -> NDArray[np.float64]:
         """Score each class for each row of features, by the public function alone."""
         if features is None:
-            raise InvalidData("private data", "with features", "none")
+            raise InvalidData("The private data have no features.")
         if callable(self.scorer):
             # One row at a time, as on a device: a function of several rows would mix people's data.
             rows = [np.asarray(self.scorer(features[[i]]), dtype=np.float64) for i in range(features.shape[0])]
             if any(row.ndim != 2 or row.shape != (1, rows[0].shape[1]) for row in rows):
-                raise InvalidData("scores of one person", "one row with a score for each class", "another shape")
+                raise InvalidData("A scorer must give one row with a score for each class, for one row of features.")
             return np.concatenate(rows) if rows else np.zeros((0, 0))
         weights = self.attachment("scorer")
         if len(weights) != features.shape[1] + 1:
@@ -155,10 +155,11 @@ class Resemblance(Ask):
             raise InvalidData("scorer", expected, f"{len(self.scorer)} rows")
         own = self.rows("offers", private.users[:1])
         if len(self.offers) != population.num_nodes or (own.size and own.max() >= population.classes):
-            expected = f"classes below {population.classes} for each of {population.num_nodes} people"
-            raise InvalidData("offered classes", expected, "others")
+            raise InvalidData(
+                f"The offered classes must be below {population.classes}, for each of {population.num_nodes} people."
+            )
         if (own >= 0).sum() < 2:
-            raise InvalidData("offered classes", "two or more for you", "fewer, so you are not asked")
+            raise InvalidData("You are offered fewer than two classes, so you are not asked.")
 
     def asks(self, person: int) -> bool:
         """Tell whether a person is offered two classes or more."""
@@ -178,7 +179,7 @@ class Resemblance(Ask):
             return
         _, options = mechanism.decode(reports)  # type: ignore[attr-defined]
         if not np.array_equal(options, (self.offers[users] >= 0).sum(axis=1)):
-            raise InvalidReports(f"answers to '{self.name}'", "among the classes that were offered", "others")
+            raise InvalidReports(f"The answers to '{self.name}' must be among the classes that were offered.")
 
     def check_mechanism(self, mechanism: Mechanism) -> None:
         """Refuse a mechanism that does not choose among offered options."""
@@ -202,6 +203,5 @@ def _checked_offers(offers: NDArray[Any]) -> NDArray[np.int16]:
         or offers.max() > np.iinfo(np.int16).max
         or ((after >= 0) & (after <= before) | (before < 0) & (after >= 0)).any()
     ):
-        expected = "ascending classes, each once, filled up with -1"
-        raise InvalidParameter("offers", expected, "others")
+        raise InvalidParameter("offers must be ascending classes in each row, each once, filled up with -1.")
     return offers.astype(np.int16)

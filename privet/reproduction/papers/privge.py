@@ -2,26 +2,85 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
-from privet.reproduction.cells import Cell, PublishedTable
-from privet.reproduction.figures.links import LINKS
-from privet.reproduction.figures.variance import measure_variance
-from privet.reproduction.measures import ACCURACY, OWN, Measure, of_kinds
+import numpy as np
 
-__all__ = ["TABLES"]
+from privet.data import Graph, Schema, split_edges
+from privet.errors import InvalidData, InvalidParameter
+from privet.mechanisms import Laplace, MultiBit, Piecewise, SeededBits, SquareWave
+from privet.reproduction.published import ACCURACY, Cell, Measure, PublishedTable, no_edges, of_kinds
+from privet.systems import LocalSystem, PrivGE
+from privet.systems.controls import NON_PRIVATE, OWN, STRUCTURE_ONLY, collect_raw, without_information
 
-_VARIANCES = of_kinds(
-    measure_variance,
-    OWN,
-    {
-        "square_wave_unbiased": ("SW unbiased", "the square wave's output made unbiased"),
-        "piecewise": ("piecewise", "the piecewise mechanism"),
-        "multi_bit": ("multi-bit", "the multi-bit mechanism"),
-        "laplace": ("Laplace", "the Laplace mechanism"),
-    },
-)
+__all__ = ["TABLES", "measure_links", "measure_variance", "worst_variance"]
+
+_OTHERS = {
+    "square_wave_unbiased": ("SW unbiased", "the square wave's output made unbiased"),
+    "piecewise": ("piecewise", "the piecewise mechanism"),
+    "multi_bit": ("multi-bit", "the multi-bit mechanism"),
+    "laplace": ("Laplace", "the Laplace mechanism"),
+}
+
+
+def measure_variance(kind: str, system: LocalSystem, graph: Graph, seed: int) -> float:
+    """Return the largest variance over all values of a feature, at the system's budget; the seed is not used."""
+    if not isinstance(system, PrivGE):
+        raise InvalidParameter("system", "privge", system.name)
+    if graph.schema is None or graph.schema.dimension != 1:
+        raise InvalidData("The variance is that of one feature: declare a schema with one.")
+    return worst_variance(kind, graph.schema, system.epsilon_features)
+
+
+def worst_variance(kind: str, schema: Schema, epsilon: float) -> float:
+    """Return max_x Var[x' | x]: of the unbiased estimate, and for ``private`` of the square wave's raw output.
+
+    The raw output shrinks values towards the middle of the range by slope / steps, and its deviation with them.
+    """
+    values = np.linspace(schema.low, schema.high, 401)
+    match kind:
+        case "private" | "square_wave_unbiased":
+            wave = SquareWave.declare(schema, epsilon=epsilon)
+            shrunk = wave.slope / wave.steps if kind == "private" else 1.0
+            return float(wave.variance(values).max()) * shrunk**2
+        case "piecewise":
+            return float(Piecewise.declare(schema, epsilon=epsilon).variance(values).max())
+        case "multi_bit":
+            return float(MultiBit.declare(schema, epsilon=epsilon, sample=1).variance(values).max())
+        case "laplace":
+            return float(Laplace.declare(schema, epsilon=epsilon).variance(values).max())
+    raise InvalidParameter("kind", "private or one of " + ", ".join(_OTHERS), kind)
+
+
+def measure_links(kind: str, system: Any, graph: Graph, seed: int) -> float:
+    """Return the AUC on the test links of an 85/5/10 split of the edges with as many non-edges.
+
+    The topology that is collected from holds training edges only; this evaluator alone knows the test links.
+
+    Args:
+        kind: ``private``, or the key of a control: ``structure_only`` or ``non_private``.
+        system: PrivGE with its hyper-parameters.
+        graph: A graph with features and a schema.
+        seed: The seed of the split, the reports and the training.
+    """
+    if not isinstance(system, PrivGE):
+        raise InvalidParameter("system", "PrivGE", type(system).__name__)
+    links = split_edges(graph, 0.05, 0.10, seed=seed)
+    seeded, bits = replace(system, seed=seed), SeededBits(seed)
+    if kind == NON_PRIVATE.key:
+        collected = collect_raw(seeded, links.graph, bits)
+    else:
+        source = without_information(links.graph) if kind == STRUCTURE_ONLY.key else links.graph
+        collected = seeded.collect(source, bits)
+    return float(seeded.fit_links(collected, links.train, links.validation).auc(links.test))
+
+
+_VARIANCES = of_kinds(measure_variance, _OTHERS)
 VARIANCE = Measure("variance", "worst-case variance", lambda system: _VARIANCES, factor=1.0)
+_LINKS = tuple(replace(each, fit=partial(measure_links, each.key)) for each in (OWN, STRUCTURE_ONLY, NON_PRIVATE))
+LINKS = Measure("links", "AUC (%)", lambda system: _LINKS)
 
 _Printed: TypeAlias = dict[str, tuple[float | None, float | None]]
 
@@ -41,6 +100,7 @@ def _figure_1() -> PublishedTable:
         "privge",
         tuple(cells),
         measure=VARIANCE,
+        made=lambda: no_edges(1, Schema.numeric(1, -1.0, 1.0, classes=2)),
         statement=(
             "The square wave's variance is considerably smaller than the piecewise mechanism's up to epsilon 3.5 and "
             "slightly larger beyond, and smaller than those of Laplace and multi-bit up to 5."

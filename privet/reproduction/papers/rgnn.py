@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from privet.reproduction.cells import Cell, PublishedTable
-from privet.reproduction.measures import BY_SETTING
+from privet.reproduction.published import BY_SETTING, Cell, PublishedTable
 
 __all__ = ["TABLES"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from privet.reproduction.cells import Cell, PublishedTable
+from privet.reproduction.published import Cell, PublishedTable
 
 __all__ = ["TABLES"]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from privet.graph.coordinates import spectral_coordinates
 from privet.graph.subgraphs import SubgraphBatch
-from privet.models.rows import SparseRows
+from privet.models.clipping.rows import SparseRows
 from privet.systems.central._training_view import TrainingView
 
 __all__ = ["PublicStructure", "Structure", "beside", "neighbourhoods", "structure_width"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,11 +16,19 @@ from privet.errors import InvalidData
 from privet.graph.subgraphs import few_neighbours
 from privet.mechanisms import GridSum, SeededBits
 from privet.mechanisms.primitives.grid import unit_rows_on_grid
-from privet.models.aggregated import AggregatedRows, FeatureTable
-from privet.models.rows import SparseRows
+from privet.models.clipping.aggregated import AggregatedRows, FeatureTable
+from privet.models.clipping.rows import SparseRows
 from privet.systems.central._public_axes import PublicAxes
 
-__all__ = ["TrainingView", "bounded_listeners", "dense_rows", "standardised", "standardised_dense", "unit_sums"]
+__all__ = [
+    "TrainingView",
+    "beside_aggregates",
+    "bounded_listeners",
+    "dense_rows",
+    "standardised",
+    "standardised_dense",
+    "unit_sums",
+]
 
 _SPARSE = 0.15  # share of entries that are not zero below which sparse products are faster
 _LOOKED_AT = 1_000  # unprotected nodes
@@ -75,6 +84,11 @@ class TrainingView:
         kept = sp.csr_array(inside @ self.graph.adjacency @ inside)
         kept.eliminate_zeros()
         return kept
+
+    def unprotected_graph(self) -> sp.csr_array:
+        """Return the same edges over the unprotected nodes alone, in order."""
+        nodes = np.flatnonzero(self.unprotected_nodes)
+        return sp.csr_array(self.among_unprotected()[nodes][:, nodes])
 
     def stays_sparse(self) -> bool:
         """Tell whether examples are to be kept sparse; only unprotected nodes decide, so that it betrays nobody."""
@@ -155,6 +169,19 @@ def standardised_dense(rows: NDArray[np.float32]) -> NDArray[np.float32]:
         centred = rows - rows.mean(axis=1, keepdims=True)
         deviation = np.sqrt((centred * centred).mean(axis=1))  # a row's sum does not depend on the number of rows
         return np.asarray(centred / (deviation[:, None] + 1e-6), dtype=np.float32)
+
+
+def beside_aggregates(
+    own: sp.csr_array | NDArray[np.float32], aggregates: Sequence[NDArray[np.floating]]
+) -> NDArray[np.float32]:
+    """Put nodes' own features and aggregates over their neighbours side by side, each part standardised by row.
+
+    Args:
+        own: The nodes' features.
+        aggregates: As many rows of each aggregate.
+    """
+    parts = dense_rows(own), *(each.astype(np.float32) for each in aggregates)
+    return np.concatenate([standardised_dense(part) for part in parts], axis=1)
 
 
 def dense_rows(matrix: sp.csr_array | NDArray[np.float32]) -> NDArray[np.float32]:

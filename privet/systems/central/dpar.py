@@ -1,12 +1,13 @@
 """DPAR (Zhang et al. 2024): neighbours by noisy personalised PageRank, then DP-SGD on their features, priced soundly.
 
-The paper's promise does not hold as it stands (docs/explanation/corrections.md); this is its Gaussian variant with the noise that
-node-level privacy takes.
+The paper's promise does not hold as it stands (docs/explanation/corrections.md); this is its Gaussian
+variant with the noise that node-level privacy takes.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,20 +16,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from torch import nn
 
-from privet.data import Graph
-from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler
 from privet.mechanisms import Bits, GridSum, SeededBits
 from privet.mechanisms.primitives.grid import unit_rows_on_grid
+from privet.models.clipping.rows import SparseRows
 from privet.models.private_training import Batch
-from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
-from privet.privacy.accounting.processes._base import is_count
 from privet.privacy.accounting.processes.ranked_neighbours import RankedNeighbours
 from privet.systems.central._base import CentralSystem, predicted
 from privet.systems.central._training_view import TrainingView, standardised
 from privet.systems.central.smoothed_mlp import smoothed
-from privet.systems.fitted import Fitted
 
 __all__ = ["DPAR", "pagerank_rows", "selected"]
 
@@ -63,38 +60,23 @@ class DPAR(CentralSystem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("ranked", "top", "max_listeners"):
-            if not is_count(getattr(self, name)):
-                raise InvalidParameter(name, "an integer of at least 1", getattr(self, name))
-        if not 0 < self.teleport < 1:
-            raise InvalidParameter("teleport", "between 0 and 1", self.teleport)
-        if self.hops < 0:
-            raise InvalidParameter("hops", "an integer of at least 0", self.hops)
+        self.require_counts("ranked", "top", "max_listeners")
+        self.require("teleport", 0 < self.teleport < 1, "between 0 and 1")
+        self.require("hops", self.hops >= 0, "an integer of at least 0")
 
-    def process(self, num_nodes: int) -> RankedNeighbours:
-        """Return the release of the vectors and the steps after it."""
-        rate, steps = self.rate(num_nodes), self.steps(num_nodes)
-        own = {"ranked": self.ranked, "max_listeners": self.max_listeners}
-        return RankedNeighbours(rate=rate, steps=steps, num_nodes=num_nodes, **own)
-
-    def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
-        """Release the vectors with noise, then train on the rows that they select."""
-        view, bits = self.view(graph), self.bits()
-        noise = self.noise_multiplier_for(view.num_nodes) * self.process(view.num_nodes).sensitivity
+    def batches(self, view: TrainingView, bits: Bits) -> Callable[[], Batch]:
+        """Release the vectors with noise; examples are the rows that they select."""
         starts = np.argsort(SeededBits(0).words(view.num_nodes), kind="stable")[: self.ranked]
         vectors = pagerank_rows(view.graph.adjacency, view.members, starts, self.teleport)
-        scores = vectors.with_noise(noise, bits, noise=self.noise)
-        listens = selected(scores, starts, self.top, self.max_listeners)
-        sampler = self.sampler(listens, view)
-        network = self.network(view.features.shape[1], view.classes)
+        scores = vectors.with_noise(self.release_noise(view.num_nodes), bits, noise=self.noise)
+        sampler = self.sampler(selected(scores, starts, self.top, self.max_listeners), view)
         sparse = view.stays_sparse()
 
         def batch() -> Batch:
             drawn = sampler.draw(bits)
             return self.inputs(drawn, view, sparse=sparse), view.labels[drawn.central]
 
-        self.descend(network, batch, view.num_nodes, bits, progress=progress)
-        return self.released(network, view, self.infer(network, view, bits))
+        return batch
 
     def sampler(self, listens: sp.csr_array, view: TrainingView) -> SubgraphSampler:
         """Return the sampler that picks every selected node; centres stay where they are selected."""
@@ -112,8 +94,7 @@ class DPAR(CentralSystem):
         """Predict from own features, and propagate predictions among unprotected nodes."""
         nodes = np.flatnonzero(view.unprotected_nodes)
         rows = standardised(view.features[nodes], sparse=view.stays_sparse())
-        inside = sp.csr_array(view.among_unprotected()[nodes][:, nodes])
-        return smoothed(predicted(network, rows), inside, 1 - self.teleport, self.hops)
+        return smoothed(predicted(network, rows), view.unprotected_graph(), 1 - self.teleport, self.hops)
 
 
 def pagerank_rows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,17 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from privet.data import Graph
-from privet.errors import InvalidParameter
 from privet.graph.subgraphs import poisson_sample
 from privet.mechanisms import Bits
 from privet.models.private_training import Batch
 from privet.privacy.accounting.processes import Process
-from privet.privacy.accounting.processes._base import is_count
 from privet.privacy.accounting.processes.noisy_aggregation import NoisyAggregation
 from privet.systems.central._base import CentralSystem, predicted
-from privet.systems.central._training_view import TrainingView, dense_rows, standardised_dense, unit_sums
-from privet.systems.fitted import Fitted
+from privet.systems.central._training_view import TrainingView, beside_aggregates, unit_sums
 
 __all__ = ["GAP"]
 
@@ -43,30 +40,20 @@ class GAP(CentralSystem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not is_count(self.max_degree):
-            raise InvalidParameter("max_degree", "an integer of at least 1", self.max_degree)
+        self.require_counts("max_degree")
 
-    def process(self, num_nodes: int) -> NoisyAggregation:
-        """Return the aggregation and the steps after it."""
-        rate, steps = self.rate(num_nodes), self.steps(num_nodes)
-        return NoisyAggregation(rate=rate, steps=steps, num_nodes=num_nodes, max_degree=self.max_degree)
-
-    def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
-        """Aggregate once with noise, then train on own features beside the aggregate."""
-        view, bits = self.view(graph), self.bits()
-        noise = self.noise_multiplier_for(view.num_nodes) * self.process(view.num_nodes).sensitivity
+    def batches(self, view: TrainingView, bits: Bits) -> Callable[[], Batch]:
+        """Aggregate once with noise; examples are own features beside the aggregate."""
         members = np.flatnonzero(view.members)
         place = np.cumsum(view.members) - 1
         exact = unit_sums(view.features, view.graph.adjacency, view.members, self.max_degree)
-        aggregate = exact.with_noise(noise, bits, noise=self.noise)
-        network = self.network(view.features.shape[1], view.classes)
+        aggregate = exact.with_noise(self.release_noise(view.num_nodes), bits, noise=self.noise)
 
         def batch() -> Batch:
             nodes = poisson_sample(members, self.rate(view.num_nodes), bits)
-            return _beside(view.features[nodes], aggregate[place[nodes]]), view.labels[nodes]
+            return beside_aggregates(view.features[nodes], [aggregate[place[nodes]]]), view.labels[nodes]
 
-        self.descend(network, batch, view.num_nodes, bits, progress=progress)
-        return self.released(network, view, self.infer(network, view, bits))
+        return batch
 
     def input_width(self, features: int) -> int:
         """Return the width of own features beside the aggregate."""
@@ -75,9 +62,4 @@ class GAP(CentralSystem):
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
         """Predict with the aggregate over unprotected neighbours, which needs no noise."""
         aggregate = unit_sums(view.features, view.among_unprotected(), view.unprotected_nodes, self.max_degree)
-        return predicted(network, _beside(view.features[view.unprotected_nodes], aggregate.exact()))
-
-
-def _beside(own: Any, aggregate: NDArray[np.floating]) -> NDArray[np.float32]:
-    parts = dense_rows(own), aggregate.astype(np.float32)
-    return np.concatenate([standardised_dense(part) for part in parts], axis=1)
+        return predicted(network, beside_aggregates(view.features[view.unprotected_nodes], [aggregate.exact()]))

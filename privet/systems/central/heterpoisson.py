@@ -9,7 +9,6 @@ Our noise is Gaussian by default, with an accountant that is proven; the paper's
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -21,11 +20,10 @@ from torch import nn
 
 from privet.data import Graph, Schema
 from privet.errors import InvalidData, InvalidParameter
-from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler, few_neighbours
+from privet.graph.subgraphs import SubgraphBatch, few_neighbours
 from privet.mechanisms import Bits
+from privet.models.clipping.rows import SparseRows
 from privet.models.private_training import Batch
-from privet.models.rows import SparseRows
-from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.systems.central._base import CentralSystem, predicted
 from privet.systems.central._public_structure import (
@@ -34,19 +32,18 @@ from privet.systems.central._public_structure import (
     neighbourhoods,
     structure_width,
 )
+from privet.systems.central._settings import SubgraphTraining
 from privet.systems.central._training_view import TrainingView
-from privet.systems.checks import check_choices
 from privet.systems.controls import Control, simulate
 from privet.systems.fitted import Fitted
 
 __all__ = ["HeterPoisson"]
 
 Backbone: TypeAlias = Literal["gcn", "gin", "sage"]
-Setting: TypeAlias = Literal["inductive", "transductive"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeterPoisson(CentralSystem):
+class HeterPoisson(SubgraphTraining, CentralSystem):
     """A perceptron over one aggregated vector for each sub-graph, standardised over its own features:
 
         gin    (1 + lambda) x_u + sum_j x_j                      lambda = ``gin_lambda``, a constant
@@ -57,16 +54,10 @@ class HeterPoisson(CentralSystem):
     min(M, d_u - 1 - o_u)) with o_u the number of u's unprotected neighbours.
 
     Args:
-        multiplier: The paper's M, the expected number of other sub-graphs that a training node is in; 0 (default)
-            takes unprotected neighbours only.
         backbone: "gin", "sage" or "gcn" (default "gin").
-        setting: In the "transductive" setting (default) sub-graphs also contain the unprotected neighbours of their
-            centre, which need no sampling; in the "inductive" one training does not know them.
         gin_lambda: The extra weight of a centre's own features with "gin" (default 1).
         structure: Extra columns at no cost: "degrees" for a centre's public degree, "public" for coordinates of its
             unprotected neighbours in the graph among such nodes too (default "none").
-        test_neighbours: The most unprotected neighbours that a prediction aggregates from; None is all of them
-            (default 13). It never aggregates from a training node.
     """
 
     name: ClassVar[str] = "heterpoisson"
@@ -76,41 +67,25 @@ class HeterPoisson(CentralSystem):
         "learning_rate": [0.005, 0.01, 0.02],
         "test_neighbours": [4, 13],
     }
-    process_kind: ClassVar[type[Process]] = HeterogeneousPoisson
-    multiplier: float = 0.0
     backbone: Backbone = "gin"
-    setting: Setting = "transductive"
     gin_lambda: float = 1.0
     structure: Structure = "none"
-    test_neighbours: int | None = 13
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, {"backbone": Backbone, "setting": Setting, "structure": Structure})
         if self.structure == "public" and not self.knows_unprotected:
             expected = "none or degrees in the inductive setting, in which training does not know unprotected nodes"
             raise InvalidParameter("structure", expected, self.structure)
-        finite = self.noise_multiplier == 0 or self.multiplier < math.inf
-        if not (self.multiplier >= 0 and finite):
-            expected = "at least 0, and finite where noise is added"
-            raise InvalidParameter("multiplier", expected, self.multiplier)
-        if self.test_neighbours is not None and self.test_neighbours < 0:
-            raise InvalidParameter("test_neighbours", "None or at least 0", self.test_neighbours)
 
     @property
     def expected_picks(self) -> float:
-        """M."""
+        """The expected number of other sub-graphs that a training node is in: the paper's M."""
         return self.multiplier
 
     @property
     def reads_degrees(self) -> bool:
         """True where the aggregation or an extra column reads degrees of the whole graph."""
         return self.backbone != "gin" or self.structure != "none"
-
-    @property
-    def knows_unprotected(self) -> bool:
-        """True in the transductive setting."""
-        return self.setting == "transductive"
 
     def input_width(self, features: int) -> int:
         """Return the width of an aggregated vector with its extra columns."""
@@ -140,15 +115,8 @@ class HeterPoisson(CentralSystem):
         sml = (Control("sml", "SML", title, published),) if "sml" in self.process_kind.noises else ()
         return (*sml, _STRUCTURE_ALONE, *super().controls())
 
-    def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
-        """Run Algorithm 1, then the private inference of Section 4.4."""
-        view, bits = self.view(graph), self.bits()
-        network = self.network(view.features.shape[1], view.classes)
-        self.descend(network, self.batches(view, bits), view.num_nodes, bits, progress=progress)
-        return self.released(network, view, self.infer(network, view, bits))
-
     def batches(self, view: TrainingView, bits: Bits) -> Callable[[], Batch]:
-        """Return a source of batches; sub-graphs that neither coins nor centres change are aggregated only once."""
+        """Sample sub-graphs as Algorithm 1 does; those that no coin changes are aggregated only once."""
         sampler, sparse, public = self.sampler(view), view.stays_sparse(), self.public_structure(view)
         always = sampler.always_the_same()
 
@@ -182,12 +150,6 @@ class HeterPoisson(CentralSystem):
         """Return the source of the extra columns; None without any."""
         return None if self.structure == "none" else PublicStructure.of(view, self.structure)
 
-    def sampler(self, view: TrainingView) -> SubgraphSampler:
-        """Return the sampler of Algorithms 2 and 3 over the training nodes."""
-        visible = view.unprotected_nodes if self.setting == "transductive" else None
-        rate = self.rate(view.num_nodes)
-        return SubgraphSampler(view.graph.adjacency, view.members, rate, self.multiplier, visible)
-
     def inputs(
         self, batch: SubgraphBatch, view: TrainingView, *, training: bool = True, sparse: bool = False
     ) -> SparseRows | NDArray[np.float32]:
@@ -215,7 +177,7 @@ class HeterPoisson(CentralSystem):
 def _structure_alone(system: HeterPoisson, graph: Graph, seed: int) -> Fitted:
     """Train on the extra columns alone: training labels under noise, public degrees, and edges to unprotected nodes."""
     if graph.schema is None:
-        raise InvalidData("graph given to HeterPoisson", "one with a schema", "one without")
+        raise InvalidData("The graph given to HeterPoisson has no schema. Use graph.replace(schema=...).")
     blank = sp.csr_array((graph.num_nodes, 1), dtype=np.float32)
     schema = Schema.numeric(1, 0.0, 1.0, classes=graph.schema.classes)
     return simulate(system, graph.replace(features=blank, schema=schema), seed)

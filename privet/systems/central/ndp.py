@@ -6,10 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.privacy.accounting.processes import Process
-from privet.privacy.accounting.processes._base import is_count
 from privet.privacy.accounting.processes.bounded_degree import BoundedDegree
 from privet.systems.central._training_view import TrainingView, bounded_listeners
 from privet.systems.central.heterpoisson import HeterPoisson
@@ -35,8 +33,7 @@ class NDP(HeterPoisson):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not is_count(self.max_degree):
-            raise InvalidParameter("max_degree", "an integer of at least 1", self.max_degree)
+        self.require_counts("max_degree")
 
     @property
     def expected_picks(self) -> float:
@@ -45,6 +42,6 @@ class NDP(HeterPoisson):
 
     def sampler(self, view: TrainingView) -> SubgraphSampler:
         """Return the sampler that picks every neighbour; centres stay where they are peripheral."""
-        visible = view.unprotected_nodes if self.setting == "transductive" else None
+        visible = view.unprotected_nodes if self.knows_unprotected else None
         kept = bounded_listeners(view.graph.adjacency, self.max_degree)
         return SubgraphSampler(kept, view.members, self.rate(view.num_nodes), math.inf, visible, keep_central=True)

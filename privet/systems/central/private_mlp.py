@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,16 +11,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from torch import nn
 
-from privet.data import Graph
 from privet.graph.subgraphs import poisson_sample
 from privet.mechanisms import Bits
+from privet.models.clipping.rows import SparseRows
 from privet.models.private_training import Batch
-from privet.models.rows import SparseRows
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
 from privet.systems.central._base import CentralSystem, predicted
 from privet.systems.central._training_view import TrainingView
-from privet.systems.fitted import Fitted
 
 __all__ = ["PrivateMLP"]
 
@@ -38,19 +37,16 @@ class PrivateMLP(CentralSystem):
     baseline_short: ClassVar[str] = "DP-MLP"
     baseline_question: ClassVar[str | None] = "the edges"
 
-    def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
-        """Run Poisson-sampled DP-SGD over the training nodes' rows."""
-        view, bits = self.view(graph), self.bits()
+    def batches(self, view: TrainingView, bits: Bits) -> Callable[[], Batch]:
+        """Draw training nodes' rows by independent coins."""
         candidates = np.flatnonzero(view.members)
-        network = self.network(view.features.shape[1], view.classes)
         rows = self.inputs(candidates, view)
 
         def batch() -> Batch:
             drawn = poisson_sample(candidates, self.rate(view.num_nodes), bits)
             return rows[np.searchsorted(candidates, drawn)], view.labels[drawn]
 
-        self.descend(network, batch, view.num_nodes, bits, progress=progress)
-        return self.released(network, view, self.infer(network, view, bits))
+        return batch
 
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
         """Predict from each unprotected node's own features."""

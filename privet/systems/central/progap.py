@@ -18,11 +18,10 @@ from privet.models import seeded
 from privet.models.clipping import perceptron
 from privet.models.private_training import Batch
 from privet.privacy.accounting.processes import Process
-from privet.privacy.accounting.processes._base import is_count
 from privet.privacy.accounting.processes.progressive_aggregation import ProgressiveAggregation
 from privet.privacy.accounting.program import MOST_DRAWS
 from privet.systems.central._base import CentralSystem, predicted
-from privet.systems.central._training_view import TrainingView, dense_rows, standardised_dense, unit_sums
+from privet.systems.central._training_view import TrainingView, beside_aggregates, unit_sums
 from privet.systems.fitted import Fitted
 
 __all__ = ["ProGAP"]
@@ -55,15 +54,7 @@ class ProGAP(CentralSystem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("max_degree", "depth"):
-            if not is_count(getattr(self, name)):
-                raise InvalidParameter(name, "an integer of at least 1", getattr(self, name))
-
-    def process(self, num_nodes: int) -> ProgressiveAggregation:
-        """Return the aggregations and the trainings around them."""
-        rate, steps = self.rate(num_nodes), self.steps(num_nodes)
-        own = {"max_degree": self.max_degree, "depth": self.depth}
-        return ProgressiveAggregation(rate=rate, steps=steps, num_nodes=num_nodes, **own)
+        self.require_counts("max_degree", "depth")
 
     def network(self, features: int, classes: int) -> nn.Sequential:
         """Return the perceptrons of all stages, one after another; they are used one at a time."""
@@ -75,11 +66,10 @@ class ProGAP(CentralSystem):
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
         """Go through the stages, each on own features beside the aggregates so far."""
         view, bits = self.view(graph), self.bits()
-        process = self.process(view.num_nodes)
-        noise = self.noise_multiplier_for(view.num_nodes) * process.sensitivity
+        noise = self.release_noise(view.num_nodes)
         members = np.flatnonzero(view.members)
         network = self.network(view.features.shape[1], view.classes)
-        draws = process.steps * sum(parameter.numel() for parameter in network.parameters())
+        draws = self.steps(view.num_nodes) * sum(parameter.numel() for parameter in network.parameters())
         if noise and max(draws, self.depth * view.num_nodes * self.hidden_channels) > MOST_DRAWS:
             raise InvalidParameter("depth", "so small that at most 2^32 noise values are drawn", self.depth)
         aggregates: list[Rows] = []
@@ -92,7 +82,7 @@ class ProGAP(CentralSystem):
 
             def batch() -> Batch:
                 nodes = poisson_sample(members, self.rate(view.num_nodes), bits)
-                return _beside(view.features[nodes], [each[nodes] for each in aggregates]), view.labels[nodes]
+                return beside_aggregates(view.features[nodes], [each[nodes] for each in aggregates]), view.labels[nodes]
 
             self.descend(self._stage(network, stage), batch, view.num_nodes, bits, progress=progress)
         return self.released(network, view, self.infer(network, view, bits))
@@ -104,7 +94,7 @@ class ProGAP(CentralSystem):
         for stage in range(self.depth):
             embeddings = self._embeddings(network, stage, view, aggregates, nodes)
             aggregates.append(_spread(unit_sums(embeddings, around, nodes, self.max_degree).exact(), nodes))
-        rows = _beside(view.features[nodes], [each[nodes] for each in aggregates])
+        rows = beside_aggregates(view.features[nodes], [each[nodes] for each in aggregates])
         return predicted(self._stage(network, self.depth), rows)
 
     def _stage(self, network: nn.Sequential, stage: int) -> nn.Sequential:
@@ -122,7 +112,7 @@ class ProGAP(CentralSystem):
         encoder, found = self._stage(network, stage)[:-1], []
         for start in range(0, view.num_nodes, _BLOCK):
             block = slice(start, start + _BLOCK)
-            rows = _beside(view.features[block], [each[block] for each in aggregates])
+            rows = beside_aggregates(view.features[block], [each[block] for each in aggregates])
             with torch.no_grad():
                 hidden = encoder(torch.from_numpy(np.where(nodes[block, None], rows, np.float32(0)))).numpy()
             found.append(np.where(nodes[block, None], hidden, np.float32(0)))
@@ -141,7 +131,3 @@ def _continue(before: nn.Sequential, after: nn.Sequential) -> None:
     with torch.no_grad():
         for old, new in zip(before.parameters(), after.parameters(), strict=True):
             new[tuple(slice(size) for size in old.shape)] = old
-
-
-def _beside(own: Any, aggregates: list[Rows]) -> Rows:
-    return np.concatenate([standardised_dense(part) for part in (dense_rows(own), *aggregates)], axis=1)

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from torch import nn
 
-from privet.errors import InvalidParameter
 from privet.mechanisms import Bits
 from privet.systems.central._training_view import TrainingView
 from privet.systems.central.private_mlp import PrivateMLP
@@ -41,17 +40,12 @@ class SmoothedMLP(PrivateMLP):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.weight <= 1:
-            raise InvalidParameter("weight", "from 0 to 1", self.weight)
-        if self.hops < 0:
-            raise InvalidParameter("hops", "an integer of at least 0", self.hops)
+        self.require("weight", 0 <= self.weight <= 1, "from 0 to 1")
+        self.require("hops", self.hops >= 0, "an integer of at least 0")
 
     def infer(self, network: nn.Sequential, view: TrainingView, bits: Bits) -> NDArray[np.float32]:
         """Predict as the perceptron does, and smooth."""
-        probabilities = super().infer(network, view, bits)
-        nodes = np.flatnonzero(view.unprotected_nodes)
-        inside = sp.csr_array(view.among_unprotected()[nodes][:, nodes])
-        return smoothed(probabilities, inside, self.weight, self.hops)
+        return smoothed(super().infer(network, view, bits), view.unprotected_graph(), self.weight, self.hops)
 
 
 def smoothed(

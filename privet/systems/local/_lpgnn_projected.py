@@ -17,11 +17,12 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, one_hot
 
 from privet.errors import InvalidData
-from privet.estimation.labels import class_posterior, overfits, propagated_reports, report_loss
+from privet.estimation.labels import class_posterior, overfits, report_loss
 from privet.estimation.resistant import bounded_influence, scaled_rows
-from privet.graph import LazyFeatures, distributed, gcn_operator, kprop
+from privet.graph import LazyFeatures, distributed, kprop
 from privet.graph.csr import to_scipy
 from privet.graph.distributed.reports import ProjectedReports
+from privet.graph.memory import topology_of
 from privet.graph.projection import Projection
 from privet.mechanisms import RandomizedResponse
 from privet.models import MLP
@@ -139,10 +140,6 @@ def _held_out_loss(
 
 def _propagated(system: LPGNN, collected: Collected, heard: Tensor) -> Tensor:
     """Propagate the label reports, as many columns as there are classes."""
-    graph, classes = hosted_graph(collected), collected.schema.classes
-    if graph is None:
-        operator = gcn_operator(collected.topology, self_loops=False)
-        return propagated_reports(heard, classes, operator, system.label_hops)
-    rows = one_hot(heard.clamp(min=0), classes) * (heard >= 0).unsqueeze(1)
-    stored = distributed.gcn_operator(graph, self_loops=False)
-    return torch.from_numpy(distributed.kprop(graph.columns(rows.float().numpy()), stored, system.label_hops).numpy())
+    rows = one_hot(heard.clamp(min=0), collected.schema.classes) * (heard >= 0).unsqueeze(1)
+    smoothing = topology_of(collected.topology).gcn(self_loops=False)
+    return torch.from_numpy(smoothing.hops(rows.numpy(), system.label_hops))

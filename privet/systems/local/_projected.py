@@ -20,9 +20,9 @@ import torch
 from numpy.typing import NDArray
 
 from privet.errors import InvalidData
-from privet.graph import distributed, gcn_operator, kprop
-from privet.graph.distributed import ClusterAdjacency, ClusterGraph, Columns
+from privet.graph.distributed import ClusterGraph, Columns, StoredTopology
 from privet.graph.distributed.reports import PartedReports, ProjectedReports, SpooledFeatures, project_reports
+from privet.graph.memory import topology_of
 from privet.graph.projection import Projection
 from privet.models import MLP, seeded
 from privet.models.settings import TrainingSettings
@@ -130,7 +130,7 @@ class ProjectedSystem(LocalSystem):
 def hosted_graph(collected: Collected) -> ClusterGraph | None:
     """Return the stored graph behind the public topology, or None if it is in memory."""
     adjacency: Any = collected.topology.adjacency
-    return adjacency.operator.graph if isinstance(adjacency, ClusterAdjacency) else None
+    return adjacency.graph if isinstance(adjacency, StoredTopology) else None
 
 
 def placed_columns(
@@ -164,12 +164,8 @@ def placed_columns(
 
 def _smoothed(collected: Collected, chances: NDArray[np.float32], hops: int) -> NDArray[np.float32]:
     """Propagate probabilities, as many columns as there are classes, with a loop at every node."""
-    graph = hosted_graph(collected)
-    if hops and graph is None:
-        chances = kprop(torch.from_numpy(chances), gcn_operator(collected.topology, self_loops=True), hops).numpy()
-    elif hops and graph is not None:
-        stored = distributed.gcn_operator(graph, self_loops=True)
-        chances = distributed.kprop(graph.columns(chances), stored, hops).numpy()
+    if hops:
+        chances = topology_of(collected.topology).gcn(self_loops=True).hops(chances, hops)
     shares: NDArray[np.float32] = chances / chances.sum(axis=1, keepdims=True)
     return shares
 

@@ -23,10 +23,10 @@ from torch import Tensor, nn
 from privet.data import Graph
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
-from privet.estimation.adam import Adam
-from privet.estimation.beliefs import Beliefs, propagate_beliefs
+from privet.estimation.lists.beliefs import Beliefs, propagate_beliefs
+from privet.estimation.lists.closure import ReportedPairs, Symmetrise, closure_log_odds, estimated_degrees, noisy_graph
+from privet.estimation.priors.adam import Adam
 from privet.estimation.resistant import bounded_lists
-from privet.estimation.structure import ReportedPairs, Symmetrise, closure_log_odds, estimated_degrees, noisy_graph
 from privet.graph import LazyFeatures, gcn_operator, kprop
 from privet.mechanisms import AdjacencyResponse, DegreeResponse, MultiBit
 from privet.models import GNN, NetworkSettings, TrainingResult, accuracy, seeded, train

@@ -13,7 +13,7 @@ import numpy as np
 from privet.data import Graph
 from privet.data.population import Population
 from privet.errors import InvalidParameter
-from privet.estimation.prior import calibrated, structural_prior
+from privet.estimation.priors.structural_prior import calibrated, structural_prior
 from privet.mechanisms import RandomizedResponse
 from privet.release import Question
 from privet.release.asks.label import Label

@@ -1,4 +1,4 @@
-"""Settings that reproduce the published tables: small TOML files beside this module, one a system.
+"""Systems by name, with settings that reproduce the published tables: small TOML files, one a system.
 
 A table of a file is named after a known dataset and overrides the class's defaults for it; tables within it are
 conditions, such as ``private_labels``. ``conditions`` holds those that are alike for every known dataset. ``demo`` and
@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import Field, fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from privet.data import KNOWN, Graph, group_columns, public_projection
 from privet.data.datasets import known_name
+from privet.errors import InvalidParameter
+from privet.systems import SYSTEMS
 
-__all__ = ["advised", "demonstrated", "prepared", "preset"]
+__all__ = ["advised", "demonstrated", "prepared", "preset", "system_for"]
 
 _TRANSFORMS: dict[str, Callable[[Graph, Any], Graph]] = {
     "group_columns": lambda graph, size: group_columns(graph, int(size)),
@@ -38,6 +41,26 @@ def preset(system: str, dataset: str, condition: str | None = None) -> dict[str,
 def prepared(graph: Graph, system: str, dataset: str) -> Graph:
     """Transform a known dataset as its preset says before anything is collected: group columns, or project them."""
     return _transformed(graph, _chosen(system, dataset, None))
+
+
+def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: str | None = None) -> Any:
+    """Make a system from its name, a dataset's preset and settings, each of the type that its field has.
+
+    Args:
+        name: The system's name; capitals are understood.
+        dataset: A known dataset's name, whose preset overrides the class's defaults; any other word has none.
+        settings: The fields of the system that override both; text "none" is None where a field allows it.
+        condition: The variant of the preset (default: the one that the settings call for).
+    """
+    kind = SYSTEMS.find(name)
+    known = {field.name: field for field in fields(kind)}
+    chosen = dict(settings)
+    for key, value in chosen.items():
+        if key not in known:
+            raise InvalidParameter(f"{kind.name} has no setting {key}. Its settings are {', '.join(sorted(known))}.")
+        chosen[key] = _typed(known[key], value, kind.name)
+    variant = condition or kind.preset_condition(chosen)
+    return kind(**preset(kind.name, dataset, variant) | chosen)
 
 
 def demonstrated(system: str, graph: Graph) -> list[tuple[dict[str, Any], Graph]]:
@@ -78,3 +101,25 @@ def _chosen(system: str, dataset: str, condition: str | None) -> dict[str, Any]:
 def _document(system: str) -> dict[str, Any]:
     file = files("privet.systems") / "presets" / f"{system}.toml"
     return tomllib.loads(file.read_text()) if file.is_file() else {}
+
+
+def _typed(field: Field[Any], value: Any, system: str) -> Any:
+    """The value as its field wants it; ``none`` is None where that is allowed."""
+    allowed = {part.strip() for part in str(field.type).split("|")}
+    if value is None or (isinstance(value, str) and value == "none" and allowed & {"None", "Any"}):
+        return None
+    if "Any" in allowed:
+        if isinstance(value, str):
+            raise InvalidParameter(field.name, "a number, or an object that Python code gives", value)
+        return value
+    if "tuple" in str(field.type):
+        listed = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+        if not listed and not isinstance(value, str):
+            raise InvalidParameter(field.name, "words", value)
+        return tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
+    numbers: dict[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "float": (int, float)}
+    wanted = tuple(kind for part in allowed for kind in numbers.get(part, ())) or (str,)
+    if isinstance(value, wanted) and ("bool" in allowed or not isinstance(value, bool)):
+        return value
+    expected = "a word" if wanted == (str,) else "of type " + " or ".join(sorted(allowed)).replace("None", "none")
+    raise InvalidParameter(field.name, expected, value)

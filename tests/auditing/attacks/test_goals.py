@@ -35,5 +35,5 @@ def test_wrong_goals_are_refused() -> None:
         aim_at("fame", coalition, 3)
     with pytest.raises(InvalidParameter, match="the class to attack"):
         aim_at("class", coalition, 3)
-    with pytest.raises(InvalidData, match="with a split"):
+    with pytest.raises(InvalidData, match="has no split"):
         victim(graph.replace(split=None), 0)

@@ -13,9 +13,9 @@ from privet.auditing.central.canary import CanaryAudit, CanaryGame, audit_proces
 from privet.auditing.central.lower_bound import epsilon_lower_bound
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits
+from privet.privacy.accounting.losses import noise_multiplier_of
 from privet.privacy.accounting.processes.bounded_degree import BoundedDegree
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
-from privet.privacy.accounting.units import noise_multiplier_of
 
 
 def made(rate: float, multiplier: float, steps: int, num_nodes: int = 100) -> HeterogeneousPoisson:

@@ -26,7 +26,7 @@ def test_canaries_are_planted_in_a_graph_without_touching_its_edges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("edges", "words"), [([(0, 3), (0, 4)], "two that node 0 listens to"), ([(3, 4)], "with another as neighbour")]
+    ("edges", "words"), [([(0, 3), (0, 4)], "node 0 listens to both"), ([(3, 4)], "listens to another canary")]
 )
 def test_canaries_that_could_meet_in_a_subgraph_are_refused(edges: list[tuple[int, int]], words: str) -> None:
     rows, columns = zip(*edges, strict=True)

@@ -19,8 +19,8 @@ from privet.data import Graph, social_graph, split_nodes
 from privet.graph.subgraphs import Role, SubgraphBatch
 from privet.systems import Fitted, HeterPoisson, PrivateTrainer
 from privet.systems.central.trainer import private_trainer
-from privet.systems.central.trainer.inference import Inference
-from privet.systems.central.trainer.links import LinkPrediction
+from privet.systems.central.trainer.link_prediction import LinkPrediction
+from privet.systems.central.trainer.predictions import Predictions
 from privet.testing import check_central_system
 
 SAVED = ("noise_multiplier", "delta", "batch_size", "epochs", "multiplier", "learning_rate", "seed", "at_once")
@@ -54,7 +54,7 @@ class Trained(HeterPoisson):
     loss: Any = "links"
     module: type[Net] = Net
     task: type[LinkPrediction] = LinkPrediction
-    inference: type[Inference] = Inference
+    inference: type[Predictions] = Predictions
     at_once: int = 1
 
     def fit(self, graph: Graph, *, progress: bool = False) -> Fitted:
@@ -62,7 +62,7 @@ class Trained(HeterPoisson):
         settings = {name: getattr(self, name) for name in SAVED}
         with (
             patch("privet.systems.central.trainer.inputs.LinkPrediction", self.task),
-            patch.object(private_trainer, "Inference", self.inference),
+            patch.object(private_trainer, "Predictions", self.inference),
         ):
             made = PrivateTrainer(self.module(graph.features.shape[1]), graph, loss=self.loss, **settings)
             return made.fit().fitted()
@@ -134,11 +134,11 @@ class AsksTheAbsent(LinkPrediction):
         return super().strangers(batch, keys, np.where(counts > 0, counts.max(initial=0), 0))
 
 
-class HearsEverybody(Inference):
+class HearsEverybody(Predictions):
     """Embeddings are of sub-graphs with protected neighbours."""
 
     @classmethod
-    def of(cls, model: Any, view: Any, most: Any, bits: Any) -> Inference:
+    def of(cls, model: Any, view: Any, most: Any, bits: Any) -> Predictions:
         made = super().of(model, view, most, bits)
         return replace(made, around=view.graph.adjacency)
 

@@ -50,7 +50,7 @@ def test_probabilities_must_sum_to_one() -> None:
         def exact_distribution(self, value):
             return {0: (Fraction(1, 2), Fraction(1, 2))}
 
-    with pytest.raises(ArithmeticError, match="sum to 0.5, not to 1"):
+    with pytest.raises(ArithmeticError, match=r"sum to 0\.5, not to 1"):
         audit(Lossy(epsilon=1.0, classes=2))
 
 

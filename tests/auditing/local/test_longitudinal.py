@@ -100,7 +100,7 @@ def test_reports_of_different_mechanisms_about_one_value() -> None:
 
 
 def test_nothing_is_no_answer() -> None:
-    with pytest.raises(InvalidParameter, match="mechanisms"):
+    with pytest.raises(InvalidParameter, match="at least one mechanism"):
         Repeated(())
     with pytest.raises(InvalidParameter, match="requests"):
         SameAnswer(RandomizedResponse(epsilon=1.0, classes=2), 0)

@@ -5,7 +5,6 @@ import io
 import pytest
 from rich.console import Console
 
-from privet.cli.demo.measuring import measured
 from privet.cli.demo.story import INTERESTS, show_answers, show_friends, show_holder
 from privet.data import social_graph
 from privet.evaluation.evaluate import evaluate
@@ -53,7 +52,8 @@ def test_controls_are_measured_on_the_splits_of_the_system_itself() -> None:
     graph = social_graph(120, **INTERESTS, seed=0)
     system = LPGNN(hops=1, max_epochs=3)
     control = next(each for each in system.controls() if each.key == "structure_only")
-    ours = measured(system, graph, 2, (control,), "village", lambda text: None)
+    ours = evaluate(system, graph, 2, controls=(control,), dataset="village")
     whole = evaluate(system, graph, 2, dataset="village")
+    assert list(ours.controls) == ["structure_only"]
     assert ours.values == whole.values
     assert ours.controls["structure_only"].values == pytest.approx(whole.controls["structure_only"].values)

@@ -7,7 +7,7 @@ import pytest
 from privet.cli.render.table import print_table
 from privet.evaluation import Figures
 from privet.privacy import Guarantee, Unit
-from privet.reproduction.table import Table, TableCell
+from privet.reproduction.measured import Table, TableCell
 
 CELL = TableCell(
     "cora", "eps 1", 84.0, 0.5, "cora", "", 1.0, "", {"raw": 90.0}, Figures((84.3, 84.5)),

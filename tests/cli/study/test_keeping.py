@@ -7,7 +7,7 @@ from simulated_studies import declaration, make_study, privet, simulated, two_ro
 
 from privet.collection.operator.folder import StudyFolder
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 def test_it_says_what_is_in_the_file(tmp_path):

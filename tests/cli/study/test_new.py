@@ -14,7 +14,7 @@ from simulated_studies import HABITS, declaration, privet
 
 from privet.collection.operator.folder import StudyFolder
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import sqlite3
 import pytest
 from simulated_studies import declaration, make_study, privet, simulated
 
-from privet.collection.operator.export import read_answers, read_erasures
+from privet.collection.operator.export.answer_files import read_answers, read_erasures
 from privet.collection.operator.folder import StudyFolder
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 @pytest.fixture

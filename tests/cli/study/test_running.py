@@ -23,7 +23,7 @@ from privet.data import social_graph
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 
 def listens(port):
@@ -167,8 +167,9 @@ def test_from_a_plan_to_a_model(home):
     assert "public record with" in privet("study", "export", path, "--public", "--out", record, home=home)
     assert ": as its manifest says." in privet("study", "verify", record, home=home)
     options = ["train", "--study", path, "--out", home / "model", "--json", "--system"]
-    assert "that of the study's plan, inquiry" in privet(*options, "lpgnn", home=home, status=2)
-    assert "left out" in privet(*options, "inquiry", "--graph", home / "edges.csv", home=home, status=2)
+    assert "The study's plan names inquiry" in privet(*options, "lpgnn", home=home, status=2)
+    again = [*options, "inquiry", "--graph", home / "edges.csv"]
+    assert "binds the public topology" in privet(*again, home=home, status=2)
     facts = json.loads(privet(*options, "inquiry", home=home))
     assert facts["respondents"] > 100
     assert facts["gain_margin"] > 0
@@ -179,7 +180,7 @@ def test_from_a_plan_to_a_model(home):
     [
         (["people.panel=1.5"], "above 0 and below 1"),
         (["people.panel=nobody.csv"], "nobody.csv"),
-        (["people.panel=0.1", "system.settings.pilot=0.1"], "a scorer has one source"),
+        (["people.panel=0.1", "system.settings.pilot=0.1"], "A scorer has one source"),
         (["system.name=heterpoisson"], "Name a system of the local model"),
         (["people.panel=0.1", "system.settings.no_such=1"], "no setting no_such"),
         (["people.panel=0.1", "mechanism.name=hds"], "is for studies without a [system]"),

@@ -36,7 +36,7 @@ def test_names_stand_for_codes():
     assert np.array_equal(named.labels, coded.labels)
     for features, label, message in (
         (["maybe", 0.5, 2], 2, "answer 0 of your features must be one of no, yes"),
-        (["yes", "no", 2], 2, "3 numbers"),
+        (["yes", "no", 2], 2, r"Answer 2 \(feature 1\) must be a number from 0 to 1"),
         (["yes", 0.5, "2"], 2, "answer 2 of your features must be a number"),
         (["yes", 0.5, 2], "d", "label must be one of a, b, c"),
     ):
@@ -122,19 +122,24 @@ def test_it_refuses_a_range_that_was_not_shown(device, study):
     [
         (500, ANSWERS, "below 500"),
         (17, PrivateAnswers([1.0], label=1), "6 numbers"),
-        (17, PrivateAnswers([1.0, 2.0, 3.0, 4.0, 5.0, float("nan")], label=1), "6 numbers"),
-        (17, PrivateAnswers(["1", 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "6 numbers"),
-        (17, PrivateAnswers([10**400, 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "6 numbers"),
-        (17, PrivateAnswers([1.0] * 6), "class below 3"),
-        (17, PrivateAnswers([1.0] * 6, label=3), "class below 3"),
-        (17, PrivateAnswers([1.0] * 6, label=True), "class below 3"),
-        (17, PrivateAnswers([1.0] * 6, label=1.0), "class below 3"),
-        (17, PrivateAnswers([1.0] * 6, label=10**30), "class below 3"),
-        (17, PrivateAnswers([True] * 6, label=1), "6 numbers"),
-        (17, PrivateAnswers([np.True_] * 6, label=1), "6 numbers"),
-        (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[True]), "whole numbers below 500"),
-        (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[3.0]), "whole numbers below 500"),
-        (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[10**30]), "whole numbers below 500"),
+        (17, PrivateAnswers([1.0] * 6 + ["x"], label=1), "asks for 6 features. Leave out answer 7"),
+        (
+            17,
+            PrivateAnswers([1.0, 2.0, 3.0, 4.0, 5.0, float("nan")], label=1),
+            "Answer 6 .* a number from 0 to 10",
+        ),
+        (17, PrivateAnswers(["1", 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "Answer 1 .* a number from 0 to 10"),
+        (17, PrivateAnswers([10**400, 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "Answer 1 .* a number from 0 to 10"),
+        (17, PrivateAnswers([1.0] * 6), "class must be a number from 0 to 2"),
+        (17, PrivateAnswers([1.0] * 6, label=3), "class must be a number from 0 to 2"),
+        (17, PrivateAnswers([1.0] * 6, label=True), "class must be a number from 0 to 2"),
+        (17, PrivateAnswers([1.0] * 6, label=1.0), "class must be a number from 0 to 2"),
+        (17, PrivateAnswers([1.0] * 6, label=10**30), "class must be a number from 0 to 2"),
+        (17, PrivateAnswers([True] * 6, label=1), "Answer 1 .* a number from 0 to 10"),
+        (17, PrivateAnswers([np.True_] * 6, label=1), "Answer 1 .* a number from 0 to 10"),
+        (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[True]), "id from 0 to 499"),
+        (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[3.0]), "id from 0 to 499"),
+        (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[10**30]), "id from 0 to 499"),
     ],
 )
 def test_bad_answers_are_found_before_anything_is_spent(device, study, node, private, expected):
@@ -188,7 +193,7 @@ def test_a_device_needs_no_torch():
     code = "\n".join(
         [
             "import sys",
-            "for absent in 'torch fastapi starlette sqlalchemy pyarrow privet.systems rich typer'.split():",
+            "for absent in 'torch starlette sqlalchemy pyarrow privet.systems rich typer'.split():",
             "    sys.modules[absent] = None  # an import of it fails",
             *(
                 f"import {name}"

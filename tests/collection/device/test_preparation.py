@@ -11,6 +11,7 @@ from made_rounds import (
     NODES,
     OFFERS,
     PANEL,
+    PLAN,
     SCORER,
     TABLE,
     Server,
@@ -242,8 +243,12 @@ def test_offers_that_a_manifest_binds_are_checked_all_the_same(row, words):
 
 
 def test_more_offers_than_the_mechanism_chooses_among():
+    few_options = [each | ({"most": 2} if each["ask"] == "resemblance" else {}) for each in PLAN["questions"]]
     chain, server = chain_of_three()
-    few = later_round(chain.rounds[1], release=[{**chain.newest.asked[0], "most": 2}])
+    first = first_round(plan=PLAN | {"questions": few_options})
+    second = later_round(first, release=chain.rounds[1].asked)
+    few = later_round(second, release=[{**chain.newest.asked[0], "most": 2}])
+    server.blobs |= {each.id: each.canonical() for each in (first, second)}
     server.invited = {"node": 4, "rows": json.loads(server.invitation(few.id, node=4))["rows"]}
     refused("at most 2", few, server, node=4)
 

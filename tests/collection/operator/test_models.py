@@ -13,7 +13,8 @@ from simulated_studies import make_study, two_rounds
 
 from privet.collection.operator.facts import Accuracy, Facts
 from privet.collection.operator.models import TrainedModel
-from privet.collection.operator.training import train_model
+from privet.collection.operator.received import Received
+from privet.collection.operator.training import train
 from privet.collection.study.chain import Chain
 from privet.data import Graph, social_graph
 from privet.errors import InvalidData
@@ -38,7 +39,7 @@ def trained(
     answers = study.release.perturb(PrivateData.of(graph), SeededBits(0))
     system = LPGNN.from_release(study.release, **{"hops": 0, "max_epochs": 60, "seed": 0, **settings})
     nobody = Graph.from_edges(np.zeros((2, 0), dtype=np.int64), people)
-    return train_model(study, answers, system, graph=nobody, labels=None if labels else graph.labels)
+    return train(Received.of(study, answers), system, graph=nobody, labels=None if labels else graph.labels)
 
 
 def said_of(one_class: bool = False, gain: float = 0.0, margin: float = 0.05, labels: int = 600) -> TrainedModel:

@@ -9,8 +9,10 @@ from simulated_studies import make_study
 
 from privet.collection.operator import rounds
 from privet.collection.operator.declaration import declare
-from privet.collection.operator.public_record import copy_record, open_record
-from privet.collection.operator.rounds import NoMoreRounds, gather, next_round, recompute, system_of, train_rounds
+from privet.collection.operator.export.public_record import copy_record, open_record
+from privet.collection.operator.received import Received, planned_system
+from privet.collection.operator.rounds import NoMoreRounds, next_round, recompute
+from privet.collection.operator.training import train
 from privet.collection.server.store.store import Store
 from privet.collection.study.open_answers import OpenForm
 from privet.data import Graph, social_graph
@@ -79,7 +81,7 @@ def test_the_second_round_follows_from_the_first(played, graph):
     form = store.at(second).form
     assert not np.isin(form.people, PANEL).any()  # they have shown what is asked
     assert np.isin(np.arange(100, 160), form.people).mean() > 0.5
-    collected = gather(store, system_of(second, store))
+    collected = Received.at(store).collected(planned_system(second, store))
     assert collected.shown.users.tolist() == PANEL.tolist()
     assert collected.answers["label"].users.tolist() == ASKED.tolist()
     assert not collected.validation[PANEL].any()
@@ -132,10 +134,12 @@ def test_a_round_that_is_not_what_the_rule_says_is_found(played, graph):
 
 def test_a_model_of_all_rounds(played, graph):
     store, _ = played
-    model = train_rounds(store)
+    model = train(Received.at(store))
     assert [each.round for each in model.chain.rounds] == [1, 2]
     assert model.fitted.guarantee.epsilon == pytest.approx(6.0)
-    assert model.facts.respondents == len(gather(store, system_of(store.study, store)).answered().nonzero()[0])
+    assert model.facts.respondents == len(
+        Received.at(store).collected(planned_system(store.study, store)).answered().nonzero()[0]
+    )
     others = np.arange(100, 160)
     assert (model.fitted.predict() == graph.labels)[others].mean() > 0.5
     assert "private answers" in " ".join(model.summary())
@@ -151,7 +155,7 @@ def test_friends_are_asked_in_two_rounds_and_charged_once(graph):
     play(store.at(second), private)
     chain = store.chain()
     assert chain.price.epsilon == store.study.price.epsilon == 4.0
-    assert train_rounds(store).fitted.guarantee.epsilon == 4.0
+    assert train(Received.at(store)).fitted.guarantee.epsilon == 4.0
 
 
 def test_a_pilot_is_drawn_by_lot(graph):
@@ -166,10 +170,10 @@ def test_a_pilot_is_drawn_by_lot(graph):
 @pytest.mark.parametrize(
     ("system", "given", "words"),
     [
-        ({"class_sums": 1.0}, {}, "scorer comes from"),
-        ({"panel": 0.1}, {"panel": None}, "panel must be"),
+        ({"class_sums": 1.0}, {}, "needs a trusted aggregator, and a study has none"),
+        ({"panel": 0.1}, {"panel": None}, "learns from a panel. Name the people"),
         ({"panel": 0.1, "epsilon_labels": 1.0}, {"labels": np.zeros(160, dtype=np.int64)}, "public labels"),
-        ({"panel": 0.1, "epsilon_features": 1.0, "epsilon_edges": 1.0}, {}, "public topology"),
+        ({"panel": 0.1, "epsilon_features": 1.0, "epsilon_edges": 1.0}, {}, "schema says that they are public"),
     ],
 )
 def test_declarations_that_do_not_fit_are_refused(graph, system, given, words):
@@ -267,14 +271,14 @@ def test_training_reads_answers_with_the_scorer_that_was_asked_with(graph):
     second = next_round(store, *PERIOD)
     play(store.at(second), graph)
     store.forget(int(PANEL[0]), "participant")
-    planned = system_of(second, store)
-    scorer, _ = planned._scorer(gather(store, planned))
+    planned = planned_system(second, store)
+    scorer, _ = planned._scorer(Received.at(store).collected(planned))
     bound = store.at(second).form.release.question("resemblance").ask.scorer
     assert np.array_equal(scorer.weights, bound)
     only = int(graph.labels[PANEL[0]])  # the panel loses a whole class
     for node in PANEL[graph.labels[PANEL] == only]:
         store.forget(int(node), "participant")
-    assert train_rounds(store, predict_erased=True).fitted.predicted().all()
+    assert train(Received.at(store), predict_erased=True).fitted.predicted().all()
 
 
 def test_people_who_were_erased_are_not_predicted_unless_asked_for(graph):
@@ -284,7 +288,7 @@ def test_people_who_were_erased_are_not_predicted_unless_asked_for(graph):
     gone = [int(PANEL[1]), int(ASKED[3])]
     for node in gone:
         store.forget(node, "participant")
-    left, kept = train_rounds(store), train_rounds(store, predict_erased=True)
+    left, kept = train(Received.at(store)), train(Received.at(store), predict_erased=True)
     assert np.flatnonzero(~left.fitted.predicted()).tolist() == sorted(gone)
     assert (left.facts.erasures, left.facts.erased_left_out, kept.facts.erased_left_out) == (2, 2, 0)
     assert kept.fitted.predicted().all()

@@ -11,7 +11,8 @@ import torch
 from simulated_studies import asked
 
 from privet.collection.operator.models import TrainedModel
-from privet.collection.operator.training import collected_from, systems_for, train_model
+from privet.collection.operator.received import Received
+from privet.collection.operator.training import systems_for, train
 from privet.collection.study.manifest import Study
 from privet.data import Graph, Schema, social_graph
 from privet.errors import InvalidData, InvalidParameter, PrivetError
@@ -88,7 +89,7 @@ def public(graph: Graph, study: Study, share: float = 0.5) -> dict[str, object]:
 def test_a_study_becomes_a_model(name: str, rate: float, tmp_path: Path) -> None:
     study = a_study(name)
     graph, answers = play(study, rate)
-    model = train_model(study, answers, a_system(study, name), **public(graph, study))
+    model = train(Received.of(study, answers), a_system(study, name), **public(graph, study))
     facts = model.facts
     assert facts.respondents == len(who_answers(rate)) == len(answers.users)
     assert facts.features_from_neighbours + facts.features_unknown == NODES - len(answers.users)
@@ -113,18 +114,18 @@ def test_a_study_becomes_a_model(name: str, rate: float, tmp_path: Path) -> None
 def test_private_labels_come_with_the_answers(name: str) -> None:
     study = a_study(name, labels=3.0)
     graph, answers = play(study, 0.7)
-    model = train_model(study, answers, a_system(study, name), graph=Graph(graph.adjacency))
+    model = train(Received.of(study, answers), a_system(study, name), graph=Graph(graph.adjacency))
     held = model.facts
     assert held.training_nodes + held.validation_nodes == held.respondents == len(answers.users)
     assert model.fitted.score(graph.labels, np.ones(NODES, dtype=bool)) > 0.45
     assert model.fitted.guarantee.epsilon == 7.0
-    collected = collected_from(study, answers, a_system(study, name), graph=Graph(graph.adjacency))
+    collected = Received.of(study, answers).collected(a_system(study, name), graph=Graph(graph.adjacency))
     assert (collected.public.labels == -1).all()  # what the server sees are reports, and it knows them for that
     agreement = (model.fitted.predict() == collected.seen_labels())[collected.validation].mean()
     response = study.release.question("label").mechanism
     assert held.accuracy.estimate == pytest.approx((agreement - response.flip) / (response.keep - response.flip))
-    with pytest.raises(InvalidData, match="this study collected private labels"):
-        train_model(study, answers, a_system(study, name), graph=Graph(graph.adjacency), labels=graph.labels)
+    with pytest.raises(InvalidData, match="This study collected private labels"):
+        train(Received.of(study, answers), a_system(study, name), graph=Graph(graph.adjacency), labels=graph.labels)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -134,7 +135,7 @@ def test_fit_never_sees_private_fields(name: str) -> None:
     graph, answers = play(study, 0.7)
     known = public(graph, study)
     system = a_system(study, name)
-    collected = collected_from(study, answers, system, **known)
+    collected = Received.of(study, answers).collected(system, **known)
     before = system.fit(collected).probabilities.copy()
     assert collected.public.features is None
     graph.features.data[:] = np.nan
@@ -153,7 +154,7 @@ def test_if_everybody_answers_it_is_the_simulation_to_the_bit() -> None:
     graph, _ = play(study)
     system = a_system(study, "lpgnn")
     answers = study.release.perturb(PrivateData.of(graph), SeededBits(3))
-    collected = collected_from(study, answers, system, **public(graph, study))
+    collected = Received.of(study, answers).collected(system, **public(graph, study))
     simulated = system.collect(graph.replace(split=collected.split), SeededBits(3))
     assert collected.answered().all()
     assert np.array_equal(system.fit(collected).probabilities, system.fit(simulated).probabilities)
@@ -165,7 +166,7 @@ def test_the_order_of_the_answers_does_not_matter() -> None:
     order = np.argsort(answers.users)
     ordered = Answers(study.release, {name: part.take(order) for name, part in answers.items()})
     system = a_system(study, "solitude")
-    one, two = (collected_from(study, each, system, **public(graph, study)) for each in (answers, ordered))
+    one, two = (Received.of(study, each).collected(system, **public(graph, study)) for each in (answers, ordered))
     assert not np.array_equal(answers.users, answers["features"].users)  # the reports came in another order
     assert np.array_equal(one.reported().dense(), two.reported().dense())
     assert (system.topology(one).adjacency != system.topology(two).adjacency).nnz == 0
@@ -175,7 +176,7 @@ def test_silence_changes_the_features_of_the_silent_only() -> None:
     """Respondents keep theirs to the bit; others have the mean of their responding neighbours, and nobody zeros."""
     study = a_study()
     graph, answers = play(study, 0.5)
-    collected = collected_from(study, answers, a_system(study, "lpgnn"), **public(graph, study))
+    collected = Received.of(study, answers).collected(a_system(study, "lpgnn"), **public(graph, study))
     dense, own = collected.estimate().dense(), collected.reported().dense()
     answered = collected.answered()
     assert np.array_equal(dense[answered], own)
@@ -192,7 +193,7 @@ def test_silence_changes_the_features_of_the_silent_only() -> None:
 def test_controls_read_the_completed_features() -> None:
     study = a_study()
     graph, answers = play(study, 0.5)
-    collected = collected_from(study, answers, a_system(study, "lpgnn"), **public(graph, study))
+    collected = Received.of(study, answers).collected(a_system(study, "lpgnn"), **public(graph, study))
     alone = features_only(collected, max_epochs=20)
     silent = ~collected.answered()
     assert alone.probabilities.shape == (NODES, 4)
@@ -241,25 +242,25 @@ def test_what_does_not_fit_the_study_is_refused() -> None:
     twice = replace(answers["features"], users=np.zeros(NODES, dtype=np.int64))
     cases = [
         ("asks other questions than the study did", replace(system, epsilon_features=8.0), answers, known),
-        ("this study did not collect neighbour lists", system, answers, known | {"graph": None}),
-        ("this study did not collect labels", system, answers, known | {"labels": None}),
-        ("of the study's 300 nodes", system, answers, known | {"graph": social_graph(20, features=0, seed=0)}),
+        ("This study did not collect neighbour lists", system, answers, known | {"graph": None}),
+        ("This study did not collect labels", system, answers, known | {"labels": None}),
+        ("the study has 300", system, answers, known | {"graph": social_graph(20, features=0, seed=0)}),
         ("one for training and one for validation", system, answers, known | {"labels": np.full(NODES, -1)}),
         ("one of 4 classes", system, answers, known | {"labels": np.full(NODES, 4)}),
-        ("at least one node", system, study.release.wire.unpack([], []), known),
+        ("Nobody has reported", system, study.release.wire.unpack([], []), known),
         ("different ids", system, answers.with_part("features", twice), known),
         ("answers to features", system, answers.with_part("neighbours", play(lists)[1]["neighbours"]), known),
     ]
     for message, chosen, given, rest in cases:
         with pytest.raises(PrivetError, match=message):
-            train_model(study, given, chosen, **rest)
+            train(Received.of(study, given), chosen, **rest)
     private = a_system(lists, "solitude")
-    with pytest.raises(InvalidData, match="this study collected private neighbour lists"):
-        train_model(lists, play(lists)[1], private, **known)
+    with pytest.raises(InvalidData, match="This study collected private neighbour lists"):
+        train(Received.of(lists, play(lists)[1]), private, **known)
     with pytest.raises(UnsuitableRelease, match="asks other questions"):
-        train_model(lists, play(lists)[1], replace(private, degrees="reported"), labels=known["labels"])
+        train(Received.of(lists, play(lists)[1]), replace(private, degrees="reported"), labels=known["labels"])
     with pytest.raises(InvalidParameter, match="validation_share"):
-        train_model(study, answers, system, **known, validation_share=1.0)
+        train(Received.of(study, answers), system, **known, validation_share=1.0)
 
 
 def test_hidden_edges_do_not_describe_the_silent() -> None:
@@ -268,7 +269,7 @@ def test_hidden_edges_do_not_describe_the_silent() -> None:
     graph, answers = play(study, 0.5)
     system = a_system(study, "privge")
     assert isinstance(system, PrivGE)
-    collected = collected_from(study, answers, system, **public(graph, study))
+    collected = Received.of(study, answers).collected(system, **public(graph, study))
     nobody = Graph.from_edges(np.zeros((2, 0), dtype=np.int64), NODES)
     silent = ~collected.answered()
     embedded = system.embed(collected, nobody).dense()[torch.from_numpy(silent)]
@@ -282,7 +283,7 @@ def test_solitude_reads_counted_degrees_of_some_lists(one_sided: bool) -> None:
     graph, answers = play(study, 0.6)
     system = a_system(study, "solitude", degrees="counted")
     assert isinstance(system, Solitude)
-    fitted = system.fit(collected_from(study, answers, system, **public(graph, study)))
+    fitted = system.fit(Received.of(study, answers).collected(system, **public(graph, study)))
     assert fitted.score(graph.labels, np.ones(NODES, dtype=bool)) > 0.45
 
 
@@ -291,7 +292,8 @@ def test_the_split_is_seeded_and_of_labelled_nodes() -> None:
     graph, answers = play(study)
     known = public(graph, study)
     one, same, other = (
-        collected_from(study, answers, a_system(study, "lpgnn", seed=seed), **known).validation for seed in (0, 0, 1)
+        Received.of(study, answers).collected(a_system(study, "lpgnn", seed=seed), **known).validation
+        for seed in (0, 0, 1)
     )
     assert np.array_equal(one, same)
     assert not np.array_equal(one, other)

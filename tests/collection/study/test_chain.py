@@ -1,7 +1,7 @@
 """Rounds belong together, or they are refused."""
 
 import pytest
-from made_rounds import LABEL, chain_of_three, first_round, friends, friends_again, later_round, resemblance
+from made_rounds import LABEL, PLAN, chain_of_three, first_round, friends, friends_again, later_round, resemblance
 
 from privet.collection.study.chain import BrokenChain, Chain
 
@@ -33,7 +33,7 @@ def test_other_pairs_are_charged_once():
         ({"nodes": 31}, "another number of people"),
         ({"operator": "Somebody else"}, "another operator"),
         ({"purpose": "Advertising."}, "another purpose"),
-        ({"plan": {"system": "inquiry", "settings": {"seed": 1}}}, "another plan of the rounds"),
+        ({"plan": PLAN | {"settings": {"seed": 1}}}, "another plan of the rounds"),
         ({"delete_after": 9000}, "another time after which reports are deleted"),
     ],
 )

@@ -14,7 +14,7 @@ def test_the_hash_is_that_of_the_lines(tmp_path):
     assert people.names == ("Ann", "Smith, Bob")
     assert people.digest == hashlib.sha256(b"0,Ann\n1,Smith, Bob\n").hexdigest()
     assert people.node("Smith, Bob") == 1
-    with pytest.raises(InvalidData, match="one of the directory's"):
+    with pytest.raises(InvalidData, match="is not in the directory"):
         people.node("Carl")
 
 
@@ -26,7 +26,7 @@ def test_other_numbers_are_another_directory():
     ("text", "problem"),
     [
         ("", "columns node and name"),
-        ("name,node\nAnn,0\n", "other columns"),
+        ("name,node\nAnn,0\n", "must be a CSV file with the columns"),
         ("node,name\n1,Ann\n", "such as 0,NAME"),
         ("node,name\n0,Ann\n0,Bob\n", "such as 1,NAME"),
         ("node,name\n0,Ann\n1,Ann\n", "'Ann' twice"),

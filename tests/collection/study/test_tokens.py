@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated_studies import make_study
 
-from privet.collection.study.tokens import InvalidToken, Tokens, new_key, node_of
+from privet.collection.study.tokens import Access, InvalidToken, Tokens, new_key, node_of
 from privet.errors import InvalidData
 
 STUDY = make_study()
@@ -60,3 +60,13 @@ def test_no_token_for_a_node_that_is_not_there():
 def test_many_tokens_at_once():
     block = b"".join(base64.urlsafe_b64decode(TOKENS.issue(node)) for node in (3, 499, 0))
     assert TOKENS.check_many(block) == [3, 499, 0]
+
+
+def test_each_key_opens_and_no_part_of_one_does():
+    access = Access(Tokens(make_study(), new_key()), ("one-long-operator-key", "another-operator-key"))
+    assert access.is_operator("one-long-operator-key")
+    assert access.is_operator("another-operator-key")
+    assert not any(
+        map(access.is_operator, ("", "o", "one-long-operator-ke", "one-long-operator-keyanother-operator-key"))
+    )
+    assert "operator-key" not in repr(access)

@@ -11,7 +11,7 @@ from stored_graphs import random_pattern, stored
 
 from privet.errors import InvalidParameter
 from privet.graph import distributed, operators
-from privet.graph.distributed import ClusterGraph, memory
+from privet.graph.distributed import ClusterGraph, workspace
 
 OPERATORS = {
     "gcn": lambda home, graph: home.gcn_operator(graph, self_loops=False),
@@ -83,10 +83,10 @@ def test_little_memory_splits_the_columns(graph, monkeypatch):
     added = graph.columns(np.random.default_rng(1).standard_normal((60, 5)).astype(np.float32))
     whole = operator.hop(x, added, factor=0.5, coefficient=2.0).numpy()
     largest = max(part.rows + part.halo for part in graph.store.manifest.partitions)
-    monkeypatch.setattr(memory, "_memory_limit", lambda: 2 * 2 * 4 * largest)  # half of it holds two columns
+    monkeypatch.setattr(workspace, "_memory_limit", lambda: 2 * 2 * 4 * largest)  # half of it holds two columns
     split = operator.hop(x, added, factor=0.5, coefficient=2.0).numpy()
     np.testing.assert_allclose(split, whole, atol=1e-6)
-    monkeypatch.setattr(memory, "_memory_limit", lambda: 4 * largest)
+    monkeypatch.setattr(workspace, "_memory_limit", lambda: 4 * largest)
     with pytest.raises(InvalidParameter, match="Build the store with more partitions"):
         operator @ x
 

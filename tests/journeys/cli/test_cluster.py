@@ -14,9 +14,9 @@ import pytest
 from simulated_studies import make_study
 
 from privet.cli import main
-from privet.collection.operator.export import write_answers
+from privet.collection.operator.export.answer_files import write_answers
+from privet.collection.operator.export.partitions import PartitionedAnswers
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.operator.partitioned_export import PartitionedAnswers
 from privet.collection.study.manifest import Study
 from privet.data import Graph, social_graph, write_directory, write_edges
 from privet.graph.distributed import connect

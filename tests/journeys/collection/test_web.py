@@ -403,6 +403,7 @@ def test_a_changed_manifest_is_refused(live: Live, visitor: Callable[..., Visit]
         ({"earlier": [f"{number:064x}" for number in range(101)]}, "earlier names more than 100 rounds"),
         ({"panel": "sha256:0"}, "people or panel"),
         ({"plan": {"system": "inquiry"}}, "lacks the field “settings”"),
+        ({"plan": {"system": "inquiry", "settings": {}, "questions": []}}, "which its plan does not announce"),
         ({"delete_after": -1}, "delete_after"),
         ({"release": []}, "asks nobody"),
         ({"release": {"ask": "features"}}, "is not a list of questions"),

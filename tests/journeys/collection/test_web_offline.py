@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from patience import wait_until
+from starlette.applications import Starlette
+from starlette.routing import Route
 from web_visits import CHROMIUM, SENTINEL, Live, Server, Visit, fill_in, kept_report, make_study
 
 import privet.collection
-from privet.collection.server.http.pages import Pages, add_pages
+from privet.collection.server.http.pages import Pages, page_routes
 from privet.collection.study.manifest import Study
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -123,8 +124,8 @@ class Shop:
         self.server: Server | None = None
 
     def open(self, pages: Pages | None = None) -> str:
-        app = FastAPI()
-        add_pages(app, lambda route: route, pages or Pages.read(self.folder))
+        routes = page_routes(pages or Pages.read(self.folder))
+        app = Starlette(routes=[Route(path, endpoint) for path, endpoint in routes.items()])
         self.server = Server(app, self.port)
         self.port = self.server.port
         return self.server.origin

@@ -13,7 +13,7 @@ import pytest
 from rehearsed_rounds import ASKED, PANEL, first_round, people
 from web_visits import CHROMIUM, OPERATOR_KEY, Live, Visit, at, make_study, numeric_study
 
-from privet.collection.operator.export import read_answers
+from privet.collection.operator.export.answer_files import read_answers
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import live_collector, play_people
 from privet.collection.study.manifest import Study

@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fastapi import FastAPI, Request, Response
+from starlette.applications import Starlette
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
 from web_visits import CHROMIUM, Live, Visit, at, shown_report
 
 from privet.collection.server.store.store import Store
@@ -18,6 +21,8 @@ from privet.collection.study.directory import Directory
 from privet.collection.study.manifest import Study
 from privet.collection.study.open_answers import OpenForm
 from privet.data import Categories, Interval, Schema
+from privet.data.population import Population
+from privet.release import LocalRelease
 from privet.release.asks.friends import Friends
 from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.resemblance import Resemblance, linear_scores
@@ -46,16 +51,19 @@ class Rounds(Live):
         self.asked_for: list[tuple[str, str | None]] = []  # public data, and with which authorisation
         panel = np.array([PANELLIST], dtype=np.int32)
         label = {"ask": "label", "mechanism": "randomized-response", "epsilon": 0.5}
-        self.first = declared([label], panel=array_digest(panel))
         similar, friends = Resemblance(SCORER, OFFERS, unit_length=False), Friends(TABLE, RANKS)
         again = FriendsAgain(AGAIN, AGAIN_RANKS)
         ask = {"ask": "resemblance", "mechanism": "offered-response", "epsilon": 1.0, "most": 3, **similar.to_dict()}
         counts = {"mechanism": "counts", "epsilon": 0.75, "cap": 4}
         asked = [ask, {"ask": "friends", **counts, **friends.to_dict()}]
-        self.second = declared(asked, earlier=[self.first.id])
-        self.other_second = declared(asked, earlier=[self.first.id], eligible="Others.")  # which nobody serves
         rest = {"ask": "friends-again", **counts, **again.to_dict()}
-        self.third = declared([rest], earlier=[self.first.id, self.second.id])
+        release = LocalRelease.from_list([label, *asked, rest], Population(SCHEMA, NODES))
+        questions = [each.declared() for each in release.questions]
+        plan = {"plan": {"system": "inquiry", "settings": {}, "questions": questions}}
+        self.first = declared([label], panel=array_digest(panel), **plan)
+        self.second = declared(asked, earlier=[self.first.id], **plan)
+        self.other_second = declared(asked, earlier=[self.first.id], eligible="Others.", **plan)  # which nobody serves
+        self.third = declared([rest], earlier=[self.first.id, self.second.id], **plan)
         store = Store.open(folder / f"{self.first.id[:12]}.sqlite", self.first)
         lists = "".join(f"{node},{name}\n" for node, name in enumerate(DIRECTORY.names))
         store.publish(lists.encode(), blob_of(panel))
@@ -65,8 +73,7 @@ class Rounds(Live):
         store.dispose()
         super().__init__(self.first, folder)
 
-    def observed(self, app: FastAPI) -> FastAPI:
-        @app.middleware("http")
+    def observed(self, app: Starlette) -> Starlette:
         async def note(request: Request, call_next: Callable[[Request], Any]) -> Response:
             response: Response = await call_next(request)
             if request.url.path.startswith("/public/"):
@@ -75,6 +82,7 @@ class Rounds(Live):
                 response.headers["Cache-Control"] = "no-store"  # so that no request hides in the browser's cache
             return response
 
+        app.add_middleware(BaseHTTPMiddleware, dispatch=note)
         return app
 
 
@@ -82,8 +90,8 @@ def declared(release: list[dict[str, Any]], **rest: Any) -> Study:
     texts = {"title": "Commuting together", "purpose": "How friends get to work.", "operator": "privet developers"}
     values = {"eligible": "Everybody with a link.", "nodes": NODES, "schema": SCHEMA, "directory": DIRECTORY.digest}
     words = {"questions": ["Kilometres to work", "Do you own a car?"], "class_question": "Which group are you in?"}
-    plan = {"plan": {"system": "inquiry", "settings": {}}, "opens": at(-30), "closes": at(200), "release": release}
-    return Study.read({**texts, **values, **words, **plan, **rest})
+    when = {"opens": at(-30), "closes": at(200), "release": release}
+    return Study.read({**texts, **values, **words, **when, **rest})
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-pytest.importorskip("fastapi", reason="the collection extra is not installed")
+pytest.importorskip("starlette", reason="the collection extra is not installed")
 
 from simulated_studies import make_study
 from study_in_rounds.https import behind_nginx, installed

@@ -11,8 +11,8 @@ from stored_graphs import stored
 
 from privet.data import Graph, social_graph, split_nodes
 from privet.errors import InvalidData
-from privet.estimation import prior
-from privet.graph.distributed import ClusterAdjacency, ClusterGraph
+from privet.estimation.priors import structural_prior as prior
+from privet.graph.distributed import ClusterGraph, StoredTopology
 from privet.systems import Inquiry, Structure
 from privet.systems.controls import label_propagation, simulate
 
@@ -28,8 +28,8 @@ def elsewhere(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The same graph, whose adjacency lies in a store and refuses to be loaded."""
     folder: Path = tmp_path_factory.mktemp("store")
     with ClusterGraph(stored(folder, graph.adjacency, 7), scratch=folder) as hosted:
-        adjacency = ClusterAdjacency(hosted)
-        adjacency.tocsr = lambda: pytest.fail("the adjacency was loaded")  # type: ignore[method-assign]
+        adjacency = StoredTopology(hosted)
+        adjacency.loaded = lambda: pytest.fail("the adjacency was loaded")  # type: ignore[method-assign]
         data = {name: getattr(graph, name) for name in ("features", "labels", "split", "schema")}
         yield Graph.from_operator(adjacency, **data)
 

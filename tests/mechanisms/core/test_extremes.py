@@ -82,7 +82,7 @@ def test_random_lists_are_uniform() -> None:
 def test_a_sampled_report_must_state_its_own() -> None:
     mechanism = MultiBit(epsilon=1.0, dimension=4, low=0.0, high=1.0)
     honest = mechanism.perturb(np.zeros((2, 4)), SeededBits(0))
-    with pytest.raises(InvalidParameter, match="stated by itself"):
+    with pytest.raises(InvalidParameter, match="strongest method of its own"):
         strongest_symbols(mechanism, np.ones((2, 4)), honest)
 
 

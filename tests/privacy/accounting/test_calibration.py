@@ -34,7 +34,7 @@ def test_a_target_that_needs_no_noise_is_refused() -> None:
         asked.append(noise)
         return 0.0
 
-    with pytest.raises(InvalidParameter, match="delta must be smaller"):
+    with pytest.raises(InvalidParameter, match="needs no noise"):
         least_noise(nothing, 1.0)
     assert len(asked) < 20
 

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 from scipy.stats import norm
 
-from privet.privacy.accounting.losses import Losses, compose_steps, loss_step, mixed_losses, mixture_losses
+from privet.privacy.accounting.losses import (
+    Losses,
+    compose_steps,
+    loss_step,
+    mixed_losses,
+    mixture_losses,
+    noise_multiplier_of,
+    paper_sigma,
+)
 
 
 def hockey_sticks(sigma: float, weights: np.ndarray, epsilon: float) -> tuple[float, float]:
@@ -101,3 +109,8 @@ def test_a_revealed_mixture_averages_the_divergences() -> None:
 def test_more_noise_than_is_resolved_counts_as_less() -> None:
     found = compose_steps(mixture_losses(1e8, np.array([0.9, 0.1]), 1e-4), 10, 1e-6)
     assert 0 <= found < 1e-3
+
+
+def test_the_paper_clips_to_one_half() -> None:
+    assert paper_sigma(8.0) == 4.0
+    assert noise_multiplier_of(paper_sigma(0.3)) == 0.3

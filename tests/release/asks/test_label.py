@@ -19,5 +19,5 @@ def test_the_class_is_given_as_it_is() -> None:
 @pytest.mark.parametrize("label", [None, -1, 3])
 def test_a_class_of_the_schema_is_demanded(label: int | None) -> None:
     Label().check(PrivateData.one(0, NODES, None, 2, []), PEOPLE)
-    with pytest.raises(InvalidData, match="a class below 3"):
+    with pytest.raises(InvalidData, match="from 0 to 2"):
         Label().check(PrivateData.one(0, NODES, None, label, []), PEOPLE)

@@ -57,7 +57,7 @@ def test_wire_guarantee_and_cost() -> None:
 
 
 def test_lists_and_own_ids_are_checked_and_needed() -> None:
-    with pytest.raises(InvalidData, match="other people's ids"):
+    with pytest.raises(InvalidData, match="Your list of neighbours"):
         Length().check(PrivateData.one(4, NODES, None, None, [4]), PEOPLE)
     with pytest.raises(InvalidData, match="neighbour lists"):
         Length().apply(PrivateData(np.array([0])), question().mechanism)

@@ -97,7 +97,7 @@ def test_a_function_is_a_scorer_too() -> None:
     best = [int(np.argmax(squares[i][offers[offers >= 0]])) for i, offers in enumerate(OFFERS)]
     assert found[:, 0].tolist() == best
     assert asked(scorer=len).to_dict()["scorer"] == "function"
-    with pytest.raises(InvalidData, match="scores of one person must be one row with a score for each class"):
+    with pytest.raises(InvalidData, match="one row with a score for each class"):
         asked(scorer=lambda rows: np.zeros((2, 3))).apply(private, MECHANISM)
 
 
@@ -118,7 +118,7 @@ def test_whoever_is_offered_fewer_than_two_classes_is_not_asked() -> None:
     assert ask.people().tolist() == [0, 3]  # type: ignore[union-attr]
     assert ask.options().tolist()[:4] == [2, 1, 0, 2]
     assert Resemblance().people() is None
-    with pytest.raises(InvalidData, match="people who are asked must be offered two classes or more"):
+    with pytest.raises(InvalidData, match="offered fewer than two classes"):
         ask.apply(people(PEOPLE, 0), MECHANISM)
 
 
@@ -138,10 +138,10 @@ def test_integers_keep_the_order_of_scores() -> None:
         ({"scorer": SCORER[0]}, "a matrix of integers, or a function"),
         ({"offers": OFFERS[0]}, "a matrix of classes"),
         ({"offers": OFFERS.astype(float)}, "a matrix of classes"),
-        ({"offers": np.array([[1, 0]])}, "ascending classes, each once"),
-        ({"offers": np.array([[1, 1]])}, "ascending classes, each once"),
-        ({"offers": np.array([[-1, 1]])}, "ascending classes, each once"),
-        ({"offers": np.array([[0, -2]])}, "ascending classes, each once"),
+        ({"offers": np.array([[1, 0]])}, "ascending classes"),
+        ({"offers": np.array([[1, 1]])}, "ascending classes"),
+        ({"offers": np.array([[-1, 1]])}, "ascending classes"),
+        ({"offers": np.array([[0, -2]])}, "ascending classes"),
     ],
 )
 def test_tables_that_say_nothing_are_refused(fields: dict[str, Any], sentence: str) -> None:
@@ -161,8 +161,8 @@ class Untouched(SeededBits):
     [
         ({"scorer": SCORER[:-1]}, "scorer must be 5 rows, not 4 rows: one a feature, and offsets"),
         ({"scorer": np.vstack([SCORER, SCORER])}, "scorer must be 5 rows"),
-        ({"offers": np.tile([0, 3], (NODES, 1))}, "offered classes must be classes below 3"),
-        ({"offers": np.tile([0, -1], (NODES, 1))}, "offered two classes|two or more for you"),
+        ({"offers": np.tile([0, 3], (NODES, 1))}, "offered classes must be .*below 3"),
+        ({"offers": np.tile([0, -1], (NODES, 1))}, "offered fewer than two classes"),
         ({"offers": None}, "its public 'offers' is not drawn up yet"),
         ({"scorer": None}, "its public 'scorer' is not drawn up yet"),
     ],

@@ -13,7 +13,7 @@ from privet.data import Graph, Split, social_graph, split_nodes
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch
 from privet.mechanisms import SeededBits
-from privet.models.rows import SparseRows
+from privet.models.clipping.rows import SparseRows
 from privet.systems.central._public_structure import PublicStructure, beside, neighbourhoods, structure_width
 from privet.systems.central._training_view import TrainingView
 from privet.systems.central.heterpoisson import HeterPoisson
@@ -148,7 +148,7 @@ def test_it_helps_where_degrees_tell_the_class() -> None:
 def test_refused_where_training_does_not_know_unprotected_nodes() -> None:
     with pytest.raises(InvalidParameter, match="structure must be none or degrees"):
         made(structure="public", setting="inductive")
-    with pytest.raises(InvalidParameter, match=r"^structure must be"):
+    with pytest.raises(InvalidParameter, match="structure must be"):
         made(structure="edges")
     assert made(structure="degrees", setting="inductive").input_width(4) == 4 + structure_width("degrees")
     nothing = np.zeros(0, np.int64)

@@ -14,7 +14,7 @@ from stored_graphs import stored
 
 from privet.data import Graph, social_graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
-from privet.graph.distributed import ClusterAdjacency, ClusterGraph
+from privet.graph.distributed import ClusterGraph, StoredTopology
 from privet.graph.distributed.reports import PartedReports, SpooledFeatures
 from privet.graph.projection import Projection
 from privet.models.streaming import StoredRows
@@ -41,8 +41,8 @@ def graph() -> Graph:
 def elsewhere(graph: Graph, folder: Path, partitions: int, **more: Any) -> Iterator[Graph]:
     """The same graph, whose adjacency lies in a store and refuses to be loaded."""
     with ClusterGraph(stored(folder, graph.adjacency, partitions, **more), scratch=folder) as hosted:
-        adjacency = ClusterAdjacency(hosted)
-        adjacency.tocsr = lambda: pytest.fail("the adjacency was loaded")  # type: ignore[method-assign]
+        adjacency = StoredTopology(hosted)
+        adjacency.loaded = lambda: pytest.fail("the adjacency was loaded")  # type: ignore[method-assign]
         data = {name: getattr(graph, name) for name in ("labels", "split", "schema", "features")}
         yield Graph.from_operator(adjacency, **data)
 

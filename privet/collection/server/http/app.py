@@ -3,43 +3,47 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 
-from fastapi import FastAPI, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
-from privet.collection.server.http.access import Access
-from privet.collection.server.http.desk import Desk
+from privet.collection.server.http.background import Command, NextRound
+from privet.collection.server.http.collector import Collector
+from privet.collection.server.http.downloads import Download
 from privet.collection.server.http.events import Events
-from privet.collection.server.http.intake import Refused, UnknownStudy
+from privet.collection.server.http.intake import BATCH_TYPE, REPORT_TYPE
 from privet.collection.server.http.limits import Limits
 from privet.collection.server.http.openapi import (
-    ALIVE,
-    CLOSE,
-    ERASURES,
-    EXPORT,
-    INVITATION,
-    MANIFEST,
-    NEXT,
-    PUBLIC,
-    READY,
-    STATUS,
-    SUMMARY,
-    WELCOME,
-    WITHDRAWAL,
-    batch_route,
-    metrics_route,
-    report_route,
+    COUNT,
+    JSON,
+    STUDY_ID,
+    TEXT,
+    Operation,
+    array_of,
+    document,
+    one_of,
+    record,
+    report_schema,
 )
-from privet.collection.server.http.pages import add_pages
-from privet.collection.server.http.replies import reply
-from privet.collection.server.store.collector import Collector
+from privet.collection.server.http.operator_routes import LONGEST_DAYS, SHORTEST_DAYS, OperatorRoutes
+from privet.collection.server.http.pages import page_routes
+from privet.collection.server.http.participant_routes import ParticipantRoutes
+from privet.collection.server.http.replies import Endpoint, Refused, UnknownStudy, reply, try_later
+from privet.collection.server.store.batches import MOST_REPORTS
 from privet.collection.server.store.store import Store, StoreFailure
-from privet.collection.server.store.successor import Command, Successor
-from privet.collection.study.tokens import Tokens
+from privet.collection.study.tokens import Access, Tokens
 
 __all__ = ["Limits", "create_app"]
+
+_ANY = {"type": "object"}
+_BINARY = {"type": "string", "format": "binary"}
+_BODY = (400, 404, 408, 413, 415, 422)  # refusals of a body with reports
+_PARTICIPANT, _OPERATOR = "the participant's token", "the operator's key"
 
 
 def create_app(
@@ -51,8 +55,9 @@ def create_app(
     events: Events | None = None,
     renew: Callable[[], Access] | None = None,
     private_metrics: bool = False,
-    successor: Command | None = None,
-) -> FastAPI:
+    next_round: Command | None = None,
+    downloads: Mapping[str, Download] | None = None,
+) -> Starlette:
     """Make the collector of the store's study as an ASGI application.
 
     Args:
@@ -63,7 +68,8 @@ def create_app(
         events: The log; none without it.
         renew: Returns the tokens and keys that are good now, which take the place of those given (default: they stay).
         private_metrics: Show metrics to the operator only.
-        successor: Returns the command that opens the next round for some days (default: the operator's page cannot).
+        next_round: Returns the command that opens the next round for some days (default: the operator's page cannot).
+        downloads: The forms in which the operator's page offers answers (default: none).
     """
     collector = Collector(
         store,
@@ -74,73 +80,169 @@ def create_app(
         renew=renew,
         private_metrics=private_metrics,
     )
-    desk = Desk(collector, Successor(store, successor))
+    operator = OperatorRoutes(collector, NextRound(store, next_round), downloads or {})
+    operations = [*_participant_operations(collector), *_operator_operations(operator), *_monitoring(collector)]
+    described = document(operations)
+
+    async def openapi(_: Request) -> Response:
+        return reply(200, described)
 
     @contextlib.asynccontextmanager
-    async def lifespan(application: FastAPI) -> AsyncIterator[None]:
-        async with collector.lifespan(application):
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with collector.lifespan():
             try:
                 yield
             finally:
-                await desk.successor.stop()
+                await operator.next_round.stop()
 
-    app = FastAPI(
-        title="privet collector",
-        description="Takes perturbed reports of one study. Raw answers never leave a device.",
-        version="1",
-        lifespan=lifespan,
-        default_response_class=Response,  # each route's description names its own types
-        docs_url=None,  # its pages would fetch scripts from elsewhere
-        redoc_url=None,
-        openapi_url=None,  # served below, like everything else within the rate limit
-    )
-
-    async def openapi(_: Request) -> Response:
-        return reply(200, app.openapi())
-
-    def limited(route: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        async def endpoint(request: Request) -> Response:
-            try:
-                collector.slow_down(request)
-                return await route(request)
-            except UnknownStudy as unknown:
-                return collector.refuse(await collector.soon(unknown))
-            except Refused as refused:
-                return collector.refuse(refused)
-            except (StoreFailure, OSError):  # what the database has to say may quote a report, so nobody hears it
-                away = "The store did not answer; try again."
-                return collector.refuse(Refused(503, "store", away, **{"Retry-After": "5"}))
-            finally:
-                collector.intake.release(request)
-
-        endpoint.__name__, endpoint.__doc__ = route.__name__, route.__doc__
-        return endpoint
-
-    wire = store.study.release.wire
-    # Found before the route that describes it, and without FastAPI's work on parameters, of which there are none here.
-    app.router.routes.append(Route("/reports", limited(collector.submit), methods=["POST"]))
-    app.get("/study", openapi_extra=MANIFEST)(limited(collector.manifest))
-    app.get("/public/{digest}", openapi_extra=PUBLIC)(limited(collector.public))
-    app.get("/invitation/{study}", openapi_extra=INVITATION)(limited(collector.invitation))
-    app.get("/status", openapi_extra=STATUS)(limited(collector.status))
-    app.get("/status/{study}", include_in_schema=False)(limited(collector.status))
-    app.post("/reports", openapi_extra=report_route(wire))(limited(collector.submit))
-    app.get("/reports/{study}", openapi_extra=WELCOME)(limited(collector.welcome))
-    app.delete("/reports", openapi_extra=WITHDRAWAL)(limited(collector.withdraw))
-    app.post("/reports/batch", openapi_extra=batch_route(wire))(limited(collector.submit_batch))
-    app.get("/operator/summary", openapi_extra=SUMMARY)(limited(desk.summary))
-    app.post("/operator/close", openapi_extra=CLOSE)(limited(desk.close))
-    app.post("/operator/next", openapi_extra=NEXT)(limited(desk.next))
-    app.get("/operator/export", openapi_extra=EXPORT)(limited(desk.export))
-    app.get("/operator/erasures", openapi_extra=ERASURES)(limited(desk.erasures))
-    app.get("/metrics", openapi_extra=metrics_route(private_metrics))(limited(collector.figures))
-    app.get("/healthz", openapi_extra=ALIVE)(collector.alive)
-    app.get("/readyz", openapi_extra=READY)(collector.ready)
-    app.get("/openapi.json", include_in_schema=False)(limited(openapi))
-    add_pages(app, limited)
-
-    @app.exception_handler(HTTPException)
-    async def other(_: Request, error: HTTPException) -> Response:
+    async def other(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
         return reply(error.status_code, {"error": f"{error.detail}."}, dict(error.headers or {}))
 
-    return app
+    routes = [
+        _route(each.method, each.path, _limited(collector, each.endpoint) if each.limited else each.endpoint)
+        for each in operations
+    ]
+    undescribed = {"/status/{study}": ParticipantRoutes(collector).status, "/openapi.json": openapi, **page_routes()}
+    routes += [_route("GET", path, _limited(collector, endpoint)) for path, endpoint in undescribed.items()]
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: other})
+
+
+def _participant_operations(collector: Collector) -> list[Operation]:
+    routes, reports = ParticipantRoutes(collector), report_schema(collector.store.study.release.wire)
+    outcome = record(status=one_of("stored", "repeated"))
+    packed = {**_BINARY, "description": "32 bytes of study id, then the body."}
+    entries = array_of(record(token=TEXT, report=reports), 1, MOST_REPORTS)
+    refused = array_of(record(row=COUNT, status=COUNT, error=TEXT))
+    status = record(study=STUDY_ID, open={"type": "boolean"}, reason=TEXT)
+    return [
+        Operation(
+            *("POST", "/reports", routes.submit),
+            {201: ("Stored, and on disk.", outcome), 200: ("The same report was stored before.", outcome)},
+            (401, 403, 409, 410, *_BODY),
+            _PARTICIPANT,
+            body={JSON: record(study=STUDY_ID, report=reports), REPORT_TYPE: packed},
+        ),
+        Operation(
+            *("POST", "/reports/batch", routes.submit_batch),
+            {200: ("The counts, and each refused row.", record(stored=COUNT, repeated=COUNT, refused=refused))},
+            _BODY,
+            body={JSON: record(study=STUDY_ID, reports=entries), BATCH_TYPE: _BINARY},
+        ),
+        Operation(
+            *("GET", "/reports/{study}", routes.welcome),
+            {200: ("A report of this participant would be taken now.", record(status={"const": "welcome"}))},
+            (401, 403, 404, 409, 410),
+            _PARTICIPANT,
+        ),
+        Operation(
+            *("DELETE", "/reports", routes.withdraw),
+            {200: ("All reports of the participant are erased.", record(status={"const": "erased"}))},
+            (401,),
+            _PARTICIPANT,
+        ),
+        Operation("GET", "/study", routes.manifest, {200: ("The manifest's canonical bytes.", _ANY)}),
+        Operation(
+            *("GET", "/public/{digest}", routes.public),
+            {200: ("The bytes with this hash.", {"application/octet-stream": TEXT})},
+            (401, 404),
+            "a participant's token or the operator's key; manifests need neither?",
+        ),
+        Operation(
+            *("GET", "/invitation/{study}", routes.invitation),
+            {200: ("The participant's own rows of the round's tables, with proofs.", _ANY)},
+            (401, 404),
+            _PARTICIPANT,
+        ),
+        Operation("GET", "/status", routes.status, {200: ("Whether reports are taken now, and if not, why.", status)}),
+    ]
+
+
+def _operator_operations(routes: OperatorRoutes) -> list[Operation]:
+    days = {"type": "number", "minimum": SHORTEST_DAYS, "maximum": LONGEST_DAYS}
+    erasure = record(node=COUNT, minute=COUNT, by=one_of("participant", "operator"))
+    erasures = record(count=COUNT, erasures=array_of(erasure))
+    found = [
+        Operation("GET", "/operator/summary", routes.summary, {200: ("The figures.", _ANY)}, (401,), _OPERATOR),
+        Operation(
+            *("POST", "/operator/close", routes.close),
+            {200: ("The study is closed.", record(closed={"type": "boolean"}))},
+            (401,),
+            _OPERATOR,
+        ),
+        Operation(
+            *("POST", "/operator/next", routes.next),
+            {202: ("The computation has begun.", record(round=COUNT, running={"type": "boolean"}))},
+            (400, 401, 408, 409, 413, 422),
+            _OPERATOR,
+            body={JSON: record(days=days)},
+            body_required=False,
+        ),
+        Operation(
+            *("GET", "/operator/erasures", routes.erasures),
+            {200: ("Whose reports were erased, when and by whom, oldest first.", erasures)},
+            (401,),
+            _OPERATOR,
+        ),
+    ]
+    if routes.downloads:
+        kinds = {download.kind.partition(";")[0]: TEXT for download in routes.downloads.values()}
+        found.append(
+            Operation(
+                *("GET", "/operator/export", routes.export),
+                {200: ("The file.", kinds)},
+                (401, 404, 422),
+                _OPERATOR,
+                query={"round": {"type": "integer", "minimum": 1}, "form": one_of(*routes.downloads)},
+            )
+        )
+    return found
+
+
+def _monitoring(collector: Collector) -> list[Operation]:
+    private, figures = collector.private_metrics, {CONTENT_TYPE_LATEST: TEXT}
+    ready = ("The store answers; reports can be taken.", record(status=one_of("ready")))
+    away = ("The store does not answer, or the keys cannot be read.", ("store away", "keys unreadable"))
+    return [
+        Operation(
+            *("GET", "/metrics", collector.figures),
+            {200: ("Counts and times in Prometheus' text form.", figures)},
+            (401,) if private else (),
+            _OPERATOR if private else "",
+        ),
+        Operation(
+            *("GET", "/healthz", collector.alive),
+            {200: ("The process lives.", record(status=one_of("alive")))},
+            limited=False,
+        ),
+        Operation(
+            *("GET", "/readyz", collector.ready),
+            {200: ready, 503: (away[0], record(status=one_of(*away[1])))},
+            limited=False,
+        ),
+    ]
+
+
+def _route(method: str, path: str, endpoint: Endpoint) -> Route:
+    route = Route(path, endpoint)
+    route.methods = {method}  # Starlette would add HEAD, which would do all the work of GET for nothing
+    return route
+
+
+def _limited(collector: Collector, route: Endpoint) -> Endpoint:
+    """Put a route within the rate limit, and turn its refusals into answers."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            collector.slow_down(request)
+            return await route(request)
+        except UnknownStudy as unknown:
+            return collector.refuse(await collector.soon(unknown))
+        except Refused as refused:
+            return collector.refuse(refused)
+        except (StoreFailure, OSError):  # a database's own words may quote a report, so they are not passed on
+            return collector.refuse(try_later(503, "store", "The store did not answer; try again.", 5))
+        finally:
+            collector.intake.release(request)
+
+    return endpoint

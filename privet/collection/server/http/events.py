@@ -47,7 +47,7 @@ class Events:
 
 
 class Refusals:
-    """Counts of refused requests by reason, told once a minute.
+    """Counts of refused requests by reason, logged once a minute.
 
     Args:
         events: The log.

@@ -1,4 +1,4 @@
-"""Reading requests: a token, the study's id, and reports as JSON or packed; or one sentence why they are refused."""
+"""The reader of requests: a token, the id of a round, and reports as JSON or packed; or a refusal in one sentence."""
 
 from __future__ import annotations
 
@@ -9,49 +9,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import Request
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 
 from privet.collection.server.http.limits import address_of
+from privet.collection.server.http.replies import Refused, UnknownStudy, try_later
 from privet.collection.server.store.batches import MOST_REPORTS, unpack_batch
 from privet.collection.study.forms import RoundForm
 from privet.collection.study.tokens import TOKEN_BYTES, InvalidToken, Tokens
 from privet.errors import InvalidReports
 
-__all__ = ["Batch", "Intake", "Refused", "Revoked", "UnknownStudy"]
+__all__ = ["Batch", "Intake", "Revoked", "read_object"]
 
 Revoked = frozenset[tuple[int, int]]
+"""The (node, serial) pairs of revoked tokens."""
+
 REPORT_TYPE = "application/vnd.privet.report"
 BATCH_TYPE = "application/vnd.privet.batch"
 _BODY_SECONDS = 20
 _HELD_BYTES = 64 << 20  # half of it for single reports, whose token is checked first, and half for batches
 _JSON_BYTES = 1 << 20  # JSON costs many times its size while it is read; the packed form does not
-
-
-class Refused(Exception):
-    """A request that ends in one sentence and a status code.
-
-    Attributes:
-        status: The HTTP status.
-        reason: The word that it is counted under.
-        headers: Further headers of the answer.
-    """
-
-    def __init__(self, status: int, reason: str, sentence: str, **headers: str) -> None:
-        super().__init__(sentence)
-        self.status, self.reason, self.headers = status, reason, headers
-
-
-class UnknownStudy(Refused):
-    """A request for a round that this collector does not serve.
-
-    Attributes:
-        study: The id in the request.
-    """
-
-    def __init__(self, study: object, served: Iterable[str]) -> None:
-        super().__init__(404, "another study", f"This collector has another study: {', '.join(served)}.")
-        self.study = study
 
 
 @dataclass(frozen=True)
@@ -74,7 +50,7 @@ class Batch:
 
 
 class Intake:
-    """Reads the requests of one study, each of which must name the id of a round.
+    """The reader of one study's requests, each of which must name the id of a round.
 
     Args:
         tokens: Checks the participants' tokens.
@@ -91,7 +67,9 @@ class Intake:
         """Return the node that the token in the Authorization header speaks for."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
-            raise _unknown(InvalidToken("none in the Authorization header"))
+            raise _unknown(
+                InvalidToken("The Authorization header has no enrolment token. Send 'Bearer' and the token.")
+            )
         try:
             return self.tokens.check(token.strip(), revoked)
         except InvalidToken as error:
@@ -155,7 +133,7 @@ class Intake:
                 del self._held[account]  # an address is remembered no longer than its body
 
     async def body(self, request: Request, most: int, *, batch: bool = False) -> bytes:
-        """Return the request's body, of which never more than ``most`` bytes are held, nor for longer than a while.
+        """Return the request's body, which may have ``most`` bytes and must arrive within some seconds.
 
         All bodies together have a limit too: many senders, each within its own, must not fill the memory. Anybody can
         begin a batch, so batches have a budget of their own, of which one address gets half: strangers who stall cannot
@@ -171,7 +149,7 @@ class Intake:
                     if size > most:
                         raise Refused(413, "too large", f"The body must be at most {most} bytes long.")
                     if any(self._held[account] + len(piece) > limit for account, limit in limits.items()):
-                        raise Refused(503, "busy", "The collector is busy; try again.", **{"Retry-After": "1"})
+                        raise try_later(503, "busy", "The collector is busy; try again.")
                     for account in limits:
                         self._held[account] += len(piece)
                         held[account] += len(piece)
@@ -222,10 +200,12 @@ def _unknown(error: InvalidToken) -> Refused:
 
 
 def media_type(request: Request) -> str:
+    """Return the media type of a request's body without its parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def read_object(data: bytes, keys: set[str]) -> dict[str, Any]:
+    """Read a JSON object with exactly these keys."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Limits on what a collector takes; addresses live in memory only, and are never written anywhere."""
+"""Limits on what a collector takes. Addresses live in memory only, and are never written anywhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fastapi import Request
+from starlette.requests import Request
 
 __all__ = ["Limits", "RateLimit", "address_of"]
 
@@ -23,7 +23,7 @@ class Limits:
     """The most that a collector takes.
 
     Attributes:
-        rate: Requests a second from one address; 0 for any number.
+        rate: Requests a second from one address; 0 disables the limit.
         burst: Requests that an address may send at once.
         batch_bytes: The bytes of a batch.
         proxied: Believe the last entry of X-Forwarded-For, which the nearest proxy wrote.
@@ -39,7 +39,7 @@ class RateLimit:
     """A bucket of requests for each address.
 
     Args:
-        rate: Requests that are put back into a bucket in a second; 0 limits nothing.
+        rate: Requests that are put back into a bucket in a second; 0 disables the limit.
         burst: Requests in a full bucket.
         clock: The time in seconds.
     """
@@ -63,7 +63,7 @@ class RateLimit:
 
 
 def address_of(request: Request, proxied: bool) -> str:
-    """Return what the rate limit counts: an address, or the network of 2^64 that an IPv6 address is one of."""
+    """Return the address that the rate limit counts; for IPv6, its network of 2^64 addresses."""
     peer = request.client.host if request.client else ""
     written = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip() if proxied else ""
     given = written or peer
@@ -72,7 +72,7 @@ def address_of(request: Request, proxied: bool) -> str:
 
 @lru_cache(_FEW_ADDRESSES)
 def _counted(text: str) -> str | None:
-    """Return what an address is counted as; None if the text is none. Remembered, since most come again at once."""
+    """Return the address or network that a text is counted as; None if it is no address. Cached, as most come again."""
     try:
         found = ipaddress.ip_address(text)
     except ValueError:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import TypeAlias
 
-from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
-__all__ = ["Pages", "add_pages"]
+from privet.collection.server.http.replies import Endpoint
 
-Route: TypeAlias = Callable[[Request], Awaitable[Response]]
+__all__ = ["Pages", "page_routes"]
 
 _TYPES = {
     ".css": "text/css",
@@ -69,12 +69,10 @@ class Pages:
         return head.encode() + self.contents[_WORKER]
 
 
-def add_pages(app: FastAPI, limited: Callable[[Route], Route], pages: Pages | None = None) -> None:
-    """Add the routes / for participants, /operator for the operator, and those of the files that they load.
+def page_routes(pages: Pages | None = None) -> dict[str, Endpoint]:
+    """Return the routes / for participants, /operator for the operator, and those of the files that they load.
 
     Args:
-        app: The application that gets the routes.
-        limited: Wraps a route with the limits of the service.
         pages: The files to serve; those that privet ships without it.
     """
     shipped = pages or Pages.read()
@@ -98,9 +96,7 @@ def add_pages(app: FastAPI, limited: Callable[[Route], Route], pages: Pages | No
     async def part(request: Request) -> Response:
         return page(request.path_params["path"])
 
-    routes = {"/": participant, "/operator": operator, "/sw.js": service_worker, "/web/{path:path}": part}
-    for path, route in routes.items():
-        app.get(path, include_in_schema=False)(limited(route))
+    return {"/": participant, "/operator": operator, "/sw.js": service_worker, "/web/{path:path}": part}
 
 
 def _entries(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:

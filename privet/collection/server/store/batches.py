@@ -28,17 +28,17 @@ def pack_batch(study_id: str, tokens: Sequence[bytes], bodies: Sequence[bytes]) 
 def unpack_batch(data: bytes) -> tuple[str, bytes, list[bytes]]:
     """Return the study's id, the tokens end to end, and the bodies; a batch with a damaged frame is refused whole."""
     if len(data) < _HEADER.size:
-        raise InvalidReports("batch", f"at least {_HEADER.size} bytes long", len(data))
+        raise InvalidReports(f"The batch ends after {len(data)} bytes, within its header of {_HEADER.size} bytes.")
     magic, study, count = _HEADER.unpack_from(data)
     if magic != _MAGIC:
-        raise InvalidReports("batch", f"one that begins with {_MAGIC!r}", magic)
+        raise InvalidReports(f"The batch must begin with the bytes {_MAGIC.decode()}.")
     if not 1 <= count <= MOST_REPORTS:
-        raise InvalidReports("batch", f"of 1 to {MOST_REPORTS} reports", count)
+        raise InvalidReports(f"A batch has 1 to {MOST_REPORTS} reports, and this one has {count}.")
     first = _HEADER.size + TOKEN_BYTES * count
     bodies = first + 4 * count
     if len(data) < bodies:
-        raise InvalidReports("batch", f"at least {bodies} bytes long", len(data))
+        raise InvalidReports(f"The batch ends after {len(data)} bytes, before its {count} tokens and lengths.")
     ends = list(accumulate(struct.unpack_from(f"<{count}I", data, first), initial=bodies))
     if ends[-1] != len(data):
-        raise InvalidReports("batch", f"{ends[-1]} bytes long", len(data))
+        raise InvalidReports(f"The batch is {len(data)} bytes long, and its lengths add up to {ends[-1]}.")
     return study.hex(), data[_HEADER.size : first], [data[start:end] for start, end in pairwise(ends)]

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
 from privet.collection.server.store.tables import METADATA
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData, InvalidParameter, one_line
 
 __all__ = ["Database", "StoreFailure", "engine_for"]
 
@@ -22,7 +22,8 @@ class StoreFailure(InvalidData):
     """A database that cannot be used, or not now."""
 
     def __init__(self, said: str) -> None:
-        super().__init__("store", "a database that can be written", next(iter(said.strip().splitlines()), "nothing"))
+        line = next(iter(said.strip().splitlines()), "it gave no reason")
+        super().__init__(f"The store's database cannot be used: {one_line(line)}.")
 
 
 def engine_for(place: str | Path) -> sa.Engine:
@@ -44,7 +45,7 @@ def engine_for(place: str | Path) -> sa.Engine:
     try:
         url = sa.make_url("postgresql+psycopg://" + text.split("://", 1)[1])
     except (sa.exc.ArgumentError, ValueError):
-        raise InvalidParameter("store", "a postgresql:// URL", "one that cannot be read") from None
+        raise InvalidParameter("The store's postgresql:// URL cannot be read. Check port and quoting.") from None
     return sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
 
 

@@ -1,10 +1,10 @@
-"""An overview of a study for its operator: rounds, whom they ask, who answered, refusals, erasures and models."""
+"""An overview of a study for its operator: rounds, counts of answers, refusals and erasures, models, and screening."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,8 +13,15 @@ from privet.collection.study.asking import groups, in_words, still_to_ask
 from privet.collection.study.chain import Chain
 from privet.collection.study.manifest import Study
 from privet.collection.study.retention import deletion_time
+from privet.release.screening import screen
 
-__all__ = ["overview", "stores_of"]
+__all__ = ["MOST_SCREENED", "Screener", "overview", "screen_round", "stores_of"]
+
+MOST_SCREENED = 100_000
+"""The most reports of a round that a running collector screens; ``privet study status`` screens any number."""
+
+_GROWTH = 1.02  # a large round is screened again after two per cent more reports
+_SMALL = 2000  # a round of at most so many reports is screened again after each
 
 
 def stores_of(store: Store) -> list[Store]:
@@ -103,3 +110,49 @@ def _by_day(counts: Iterable[tuple[int, int]]) -> list[tuple[str, int]]:
     for minute, count in counts:
         days[f"{datetime.fromtimestamp(minute, UTC):%Y-%m-%d}"] += count
     return sorted(days.items())
+
+
+def screen_round(store: Store, most_friends: int | None = None) -> dict[str, Any]:
+    """Screen the reports of one round, and return what was found as plain values that name nobody.
+
+    Args:
+        store: The store of the round.
+        most_friends: The largest number of friends that anybody can have, if that is public.
+    """
+    questions = {question.name: in_words(question.ask) for question in store.study.release.questions}
+    found = screen(store.answers(), most_friends=most_friends).to_dict()
+    tests = [{**test, "words": questions[test["question"]]} for test in found["tests"]]
+    return {"round": store.study.round, **found, "tests": tests}
+
+
+@dataclass(eq=False)
+class Screener:
+    """The screening in a running collector, which is repeated only when there are new reports.
+
+    Attributes:
+        kept: For each round its number of reports, its number of erasures, and the result.
+    """
+
+    kept: dict[str, tuple[int, int, dict[str, Any]]] = field(default_factory=dict)
+
+    def screen(self, stores: Sequence[Store]) -> list[dict[str, Any]]:
+        """Return the screening of each round; for a round that is too large, a sentence that says where to find it.
+
+        Args:
+            stores: The stores of all rounds, oldest first.
+        """
+        return [self._round(store) for store in stores if store.study.release.questions]
+
+    def _round(self, store: Store) -> dict[str, Any]:
+        reports, erased = store.count(), len(store.erasures())
+        if reports > MOST_SCREENED:
+            words = "There are too many reports to screen them here; 'privet study status' does."
+            return {"round": store.study.round, "alarm": False, "reports": reports, "in_words": words, "tests": []}
+        before = self.kept.get(store.study.id)
+        if before is not None and before[1] == erased:
+            largest = before[0] * (1.0 if reports <= _SMALL else _GROWTH)
+            if before[0] <= reports <= largest:
+                return before[2]
+        found = screen_round(store)
+        self.kept[store.study.id] = reports, erased, found
+        return found

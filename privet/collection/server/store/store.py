@@ -17,12 +17,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from privet.collection.server.store.database import StoreFailure, engine_for
-from privet.collection.server.store.erasure import Eraser, Erasure, Erasures, remove_traces
-from privet.collection.server.store.expiry import Expired, Expiry
+from privet.collection.server.store.deletion import Eraser, Erasure, Erasures, Expired, Expiry, remove_traces
 from privet.collection.server.store.insertion import Insertion, Outcome
-from privet.collection.server.store.published import Published
+from privet.collection.server.store.leases import Leases
+from privet.collection.server.store.public_store import PublicStore
 from privet.collection.server.store.tables import CONFLICTS, MODELS, REJECTIONS, REPORTS, REVOKED, STUDIES
-from privet.collection.server.store.turns import Turns
 from privet.collection.study.manifest import Study
 from privet.collection.study.open_answers import OpenData
 from privet.errors import PrivetError
@@ -35,7 +34,7 @@ class StudyClosed(PrivetError):
     """The operator closed the study before these reports were stored."""
 
 
-class Store(Published):
+class Store(PublicStore):
     """The reports of one study. Safe to use from several threads and, with PostgreSQL, from several processes.
 
     Args:
@@ -66,24 +65,24 @@ class Store(Published):
             return [Outcome.ERASED if node in gone else next(outcomes) for node in nodes]
 
     def get(self, node: int) -> bytes | None:
-        """The stored body of a node."""
+        """Return the stored body of a node; None if there is none."""
         return self.bodies([node]).get(node)
 
     def bodies(self, nodes: Sequence[int]) -> dict[int, bytes]:
-        """The stored bodies of those of the nodes that have reported."""
+        """Return the stored bodies of those of the nodes that have reported."""
         with self._connection() as connection:
             return Insertion(connection, self._number, 0).stored(nodes)
 
     def answers(self) -> Answers:
-        """Everything that was reported, validated again, by ascending node."""
+        """Return everything that was reported, validated again, by ascending node."""
         return self.collected()[0]
 
     def collected(self) -> tuple[Answers, OpenData]:
-        """The answers to the questions, and what a panel shows; validated again, by ascending node."""
+        """Return the answers to the questions and the open answers of the panel, validated again, by ascending node."""
         return self.form.split(*self.reports())
 
     def reports(self) -> tuple[list[int], list[bytes]]:
-        """The bodies of this round's reports with their nodes, ascending."""
+        """Return the nodes that have reported to this round, ascending, and their bodies."""
         query = sa.select(REPORTS.c.node, REPORTS.c.body).where(REPORTS.c.study == self._number)
         with self._connection() as connection:
             rows = connection.execute(query.order_by(REPORTS.c.node)).all()
@@ -222,10 +221,10 @@ class Store(Published):
         return connection.execute(query).scalar() is not None
 
     @contextmanager
-    def turns(self, *, write: bool = False) -> Iterator[Turns]:
-        """Yield the turns at computing the study's next round, in a transaction that is committed if ``write``."""
+    def leases(self, *, write: bool = False) -> Iterator[Leases]:
+        """Yield the leases on computing the study's next round, in a transaction that is committed if ``write``."""
         with self._connection(write=write) as connection:
-            yield Turns(connection, self.study.chain)
+            yield Leases(connection, self.study.chain)
 
     def add_model(self, document: Mapping[str, Any]) -> None:
         """Remember a trained model for the operator's page.

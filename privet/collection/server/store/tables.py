@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 __all__ = [
-    "CONFLICTS", "ERASED", "EXPIRED", "METADATA", "MODELS", "PUBLIC", "REJECTIONS", "REPORTS", "REVOKED", "STUDIES",
-    "TRACES", "TURNS",
+    "CONFLICTS", "ERASED", "EXPIRED", "LEASES", "METADATA", "MODELS", "PUBLIC", "REJECTIONS", "REPORTS", "REVOKED",
+    "STUDIES", "TRACES",
 ]  # fmt: skip
 
 METADATA = sa.MetaData()
@@ -85,12 +85,12 @@ EXPIRED = sa.Table(  # what is left of a round after its retention: counts
     sa.Column("reports", sa.BigInteger, nullable=False),
     sa.Column("conflicts", sa.BigInteger, nullable=False),
 )
-TURNS = sa.Table(  # who computes the next round, or did so last
-    "turns",
+LEASES = sa.Table(  # the last lease on computing the next round
+    "leases",
     METADATA,
     sa.Column("chain", sa.String(64), primary_key=True),
     sa.Column("round", sa.Integer, nullable=False),
     sa.Column("since", sa.BigInteger, nullable=False),
-    sa.Column("beat", sa.BigInteger, nullable=False),
+    sa.Column("renewed", sa.BigInteger, nullable=False),
     sa.Column("problem", sa.Text, nullable=False),
 )

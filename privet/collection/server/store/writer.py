@@ -30,7 +30,7 @@ class _Pending:
 
 
 class GroupWriter:
-    """A writer that validates and stores reports in groups; a caller hears of its own once they are on disk.
+    """A writer that validates and stores reports in groups; a caller gets the outcome of its own once they are on disk.
 
     Args:
         store: Where reports are kept.
@@ -50,7 +50,7 @@ class GroupWriter:
         return self._count
 
     async def submit(self, nodes: Sequence[int], bodies: Sequence[bytes]) -> list[Outcome | InvalidReports]:
-        """Store reports, and return what became of each; nothing of an invalid one is stored."""
+        """Store reports, and return the outcome of each; nothing of an invalid one is stored."""
         if self._count + len(nodes) > MOST_PENDING:
             raise Busy
         done: asyncio.Future[list[Outcome | InvalidReports]] = asyncio.get_running_loop().create_future()

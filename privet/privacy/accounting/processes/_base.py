@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import ABC
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from numbers import Integral, Real
@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.calibration import least_noise
-from privet.privacy.accounting.losses import ROUND_OFF, Losses
+from privet.privacy.accounting.losses import ROUND_OFF, Losses, paper_sigma
 from privet.privacy.accounting.program import program_epsilon, program_price
-from privet.privacy.accounting.units import paper_sigma
 from privet.privacy.explanation import Explanation, Part
 from privet.privacy.guarantee import check_epsilon
 
@@ -109,6 +108,11 @@ class Process(ABC):
         )
 
     @property
+    def sensitivity(self) -> float:
+        """The L2 sensitivity of what is released before the steps; 0 if nothing is."""
+        return 0.0
+
+    @property
     def adjacency(self) -> str:
         """The data sets that the guarantee compares, in words."""
         return NODE_ALONE
@@ -127,9 +131,12 @@ class Process(ABC):
         """The name and the public parameters, for JSON."""
         return {"process": self.name, **asdict(self)}
 
-    @abstractmethod
     def _epsilon(self, sigma: float, delta: float, noise: Noise) -> float:
-        """Return epsilon for the paper's sigma; the arguments have been checked."""
+        """Return epsilon for the paper's sigma, by default from :meth:`_losses`; the arguments have been checked."""
+        losses = self._losses(sigma, delta)
+        if losses is None:
+            raise NotImplementedError(f"{type(self).__name__} has neither _losses nor _epsilon.")
+        return max(side.epsilon(delta) for side in losses)
 
     def _losses(self, sigma: float, delta: float) -> tuple[Losses, Losses] | None:
         """Return the losses of a run with Gaussian noise in both directions; None if a process does not tell them."""

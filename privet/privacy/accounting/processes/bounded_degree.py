@@ -9,7 +9,7 @@ import numpy as np
 
 from privet.privacy.accounting.degrees import kept_weights
 from privet.privacy.accounting.losses import Losses, loss_step, mixed_losses
-from privet.privacy.accounting.processes._base import DEGREES_ARE_PUBLIC, Noise, Process, is_count
+from privet.privacy.accounting.processes._base import DEGREES_ARE_PUBLIC, Process, is_count
 
 __all__ = ["BOUNDED_ADJACENCY", "BOUNDED_FACT", "BoundedDegree", "listened_losses"]
 
@@ -49,9 +49,6 @@ class BoundedDegree(Process):
     def public_facts(self) -> tuple[str, ...]:
         """The bounded graph, and degrees if the aggregation reads them."""
         return (*((DEGREES_ARE_PUBLIC,) if self.reads_degrees else ()), BOUNDED_FACT)
-
-    def _epsilon(self, sigma: float, delta: float, noise: Noise) -> float:
-        return max(side.epsilon(delta) for side in self._losses(sigma, delta))
 
     def _losses(self, sigma: float, delta: float) -> tuple[Losses, Losses]:
         step = loss_step(sigma, self.max_degree + 0.5)

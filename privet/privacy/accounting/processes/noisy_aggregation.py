@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from privet.privacy.accounting.losses import Losses
-from privet.privacy.accounting.processes._base import Noise, Process, is_count
+from privet.privacy.accounting.losses import Losses, noise_multiplier_of
+from privet.privacy.accounting.processes._base import Process, is_count
 from privet.privacy.accounting.processes.bounded_degree import BOUNDED_ADJACENCY, BOUNDED_FACT
 from privet.privacy.accounting.releases import GaussianReleases, composed_losses
-from privet.privacy.accounting.units import noise_multiplier_of
 from privet.privacy.explanation import Part
 
 __all__ = ["NoisyAggregation"]
@@ -50,9 +49,6 @@ class NoisyAggregation(Process):
     def public_facts(self) -> tuple[str, ...]:
         """The bounded graph."""
         return (BOUNDED_FACT,)
-
-    def _epsilon(self, sigma: float, delta: float, noise: Noise) -> float:
-        return max(side.epsilon(delta) for side in self._losses(sigma, delta))
 
     def _epsilon_parts(self, sigma: float, delta: float, epsilon: float) -> tuple[Part, ...]:
         return (

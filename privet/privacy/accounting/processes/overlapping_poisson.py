@@ -7,8 +7,9 @@ most
     k        with probability (1 - q) Bi(k; C, p)
     k + 1/2  with probability q Bi(k; C, p)
 
-and the rest of the proof in docs/explanation/accountant.md is unchanged: given all other coins it is a mixture of Gaussians against
-one Gaussian, dominated by aligned shifts, and a law of k that is larger in distribution gives larger shifts.
+and the rest of the proof in docs/explanation/accountant.md is unchanged: given all other coins it is a mixture of
+Gaussians against one Gaussian, dominated by aligned shifts, and a law of k that is larger in distribution gives
+larger shifts.
 """
 
 from __future__ import annotations

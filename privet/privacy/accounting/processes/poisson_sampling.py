@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from privet.privacy.accounting.losses import Losses, compose_steps
+from privet.privacy.accounting.losses import Losses, compose_steps, noise_multiplier_of
 from privet.privacy.accounting.processes._base import Noise, Process
 from privet.privacy.accounting.releases import GaussianReleases, composed_losses
 from privet.privacy.accounting.steps import sml_step
-from privet.privacy.accounting.units import noise_multiplier_of
 
 __all__ = ["PoissonSampling"]
 
@@ -36,7 +35,7 @@ class PoissonSampling(Process):
     def _epsilon(self, sigma: float, delta: float, noise: Noise) -> float:
         if noise == "sml":
             return compose_steps(sml_step(sigma, self.rate, 0, delta / self.steps, 0, 0), self.steps, delta)
-        return max(side.epsilon(delta) for side in self._losses(sigma, delta))
+        return super()._epsilon(sigma, delta, noise)
 
     def _losses(self, sigma: float, delta: float) -> tuple[Losses, Losses]:
         return composed_losses([GaussianReleases(noise_multiplier_of(sigma), self.rate, self.steps)])

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from privet.privacy.accounting.losses import Losses, loss_step
-from privet.privacy.accounting.processes._base import Noise, Process, is_count
+from privet.privacy.accounting.losses import Losses, loss_step, noise_multiplier_of
+from privet.privacy.accounting.processes._base import Process, is_count
 from privet.privacy.accounting.processes.bounded_degree import listened_losses
 from privet.privacy.accounting.releases import GaussianReleases
-from privet.privacy.accounting.units import noise_multiplier_of
 from privet.privacy.explanation import Part
 
 __all__ = ["RankedNeighbours"]
@@ -44,9 +43,6 @@ class RankedNeighbours(Process):
     def sensitivity(self) -> float:
         """The L2 sensitivity of the vectors, which their noise is a multiple of."""
         return math.sqrt(2 * self.ranked)
-
-    def _epsilon(self, sigma: float, delta: float, noise: Noise) -> float:
-        return max(side.epsilon(delta) for side in self._losses(sigma, delta))
 
     def _epsilon_parts(self, sigma: float, delta: float, epsilon: float) -> tuple[Part, ...]:
         return (Part("noise", epsilon, f"noisy vectors of {self.ranked} nodes and {self.steps} noisy sums, composed"),)

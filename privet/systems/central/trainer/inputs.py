@@ -1,11 +1,8 @@
-"""What a user gives to PrivateTrainer: one sentence for everything that does not fit."""
+"""Checks of the module, the graph and the pairs that a user gives to PrivateTrainer."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,65 +10,22 @@ from torch import nn
 
 from privet.data import Graph, from_pyg
 from privet.errors import InvalidData, InvalidParameter
-from privet.systems.central.trainer.heads import Classification, Regression
-from privet.systems.central.trainer.links import LinkPrediction
+from privet.systems.central.trainer.link_prediction import LinkPrediction
+from privet.systems.central.trainer.settings import Loss
+from privet.systems.central.trainer.tasks import Classification, Regression
 
-__all__ = [
-    "Loss",
-    "check_module_kind",
-    "check_numbers",
-    "checked_pairs",
-    "checked_truth",
-    "graph_and_task",
-    "in_users_words",
-]
-
-Loss: TypeAlias = Literal["cross_entropy", "mse", "links"]
-
-_NUMBER, _WHOLE = (int, float, np.integer, np.floating), (int, np.integer)
-_KINDS: dict[str, tuple[tuple[type, ...], bool]] = {
-    "target_epsilon": (_NUMBER, True),
-    "noise_multiplier": (_NUMBER, True),
-    "delta": (_NUMBER, True),
-    "max_grad_norm": (_NUMBER, False),
-    "batch_size": (_WHOLE, False),
-    "epochs": (_NUMBER, False),
-    "learning_rate": (_NUMBER, False),
-    "multiplier": (_NUMBER, False),
-    "test_neighbours": (_WHOLE, True),
-    "at_once": (_WHOLE, True),
-    "seed": (_WHOLE, True),
-}
-"""The types that each setting may have, and whether None is one of them."""
+__all__ = ["PyGData", "check_module_kind", "checked_pairs", "checked_truth", "graph_and_task"]
 
 
-def check_numbers(settings: Mapping[str, Any]) -> None:
-    """Refuse settings that are no numbers; which numbers they may be is checked elsewhere.
+class PyGData(Protocol):
+    """A graph of PyTorch Geometric: ``torch_geometric.data.Data``, or what has the same parts."""
 
-    Args:
-        settings: Values by name.
-    """
-    for name, value in settings.items():
-        kinds, optional = _KINDS.get(name, ((object,), True))
-        if (value is None and optional) or (isinstance(value, kinds) and not isinstance(value, bool)):
-            continue
-        expected = ("None or " if optional else "") + ("an integer" if kinds is _WHOLE else "a number")
-        raise InvalidParameter(name, expected, value)
-    if not math.isfinite(settings["max_grad_norm"]):
-        raise InvalidParameter("max_grad_norm", "a finite number", settings["max_grad_norm"])
-    if settings["at_once"] is not None and settings["at_once"] < 1:
-        raise InvalidParameter("at_once", "None or an integer of at least 1", settings["at_once"])
+    @property
+    def edge_index(self) -> Any:
+        """The edges, [2, E]."""
 
-
-@contextmanager
-def in_users_words() -> Iterator[None]:
-    """Let refusals of a setting name PrivateTrainer, where the user wrote it, whoever found the fault."""
-    try:
-        yield
-    except InvalidParameter as error:
-        if error.parameter is None:
-            raise
-        raise InvalidParameter(error.parameter, str(error.expected), error.found) from None
+    def clone(self) -> Any:
+        """Return a copy."""
 
 
 def check_module_kind(module: object) -> None:
@@ -81,11 +35,11 @@ def check_module_kind(module: object) -> None:
         expected = "an object of a torch.nn.Module, called with features and edges"
         raise InvalidParameter("module", expected, found)
     if any(each.device.type != "cpu" for each in module.parameters()):
-        raise InvalidParameter("module", "on the CPU, where sums are exact", "another device")
+        raise InvalidParameter("PrivateTrainer trains on the CPU, where sums are exact. Give it module.cpu().")
 
 
 def graph_and_task(
-    graph: Any, loss: Loss, targets: NDArray[np.floating] | None, *, transductive: bool
+    graph: Graph | PyGData, loss: Loss, targets: NDArray[np.floating] | None
 ) -> tuple[Graph, Classification | Regression | LinkPrediction]:
     """Return the graph and what to learn.
 
@@ -93,26 +47,19 @@ def graph_and_task(
         graph: A graph, or a ``Data`` of PyTorch Geometric.
         loss: The name of the loss.
         targets: Numbers to learn, or None.
-        transductive: True if training knows the unprotected nodes.
     """
-    if loss not in get_args(Loss):
-        expected = "cross_entropy, mse or links, losses of one sub-graph"
-        raise InvalidParameter("loss", expected, loss)
     graph, targets = _graph(graph, loss, targets)
     if loss == "mse":
         if targets is None:
-            raise InvalidData("targets given to PrivateTrainer", "a number for each node with loss='mse'", "none")
+            raise InvalidData("PrivateTrainer(loss='mse') learns numbers. Give one for each node as targets.")
         return graph, Regression(targets, graph.num_nodes)
     if targets is not None:
         raise InvalidData("PrivateTrainer takes targets with loss='mse' only; classes are the labels of the graph.")
     if loss == "links":
-        if not transductive:
-            expected = "transductive with loss='links': pairs without a link are drawn from the unprotected nodes"
-            raise InvalidParameter("setting", expected, "inductive")
         assert graph.split is not None
         return graph, LinkPrediction(graph.split.validation | graph.split.test)
     if graph.labels is None:
-        raise InvalidData("classes for PrivateTrainer", "the labels of the graph", "none at all")
+        raise InvalidData("The graph given to PrivateTrainer has no labels. Give it labels, or use loss='links'.")
     return graph, Classification(graph.labels, 1 if graph.schema is None else graph.schema.classes)
 
 
@@ -137,7 +84,7 @@ def checked_pairs(pairs: Any, num_nodes: int) -> NDArray[np.int64]:
         shown = f"{found.dtype} of shape {list(found.shape)}"
         raise InvalidData("pairs given to PrivateTrainer", expected, shown)
     if found.size and not 0 <= int(found.min()) <= int(found.max()) < num_nodes:
-        raise InvalidData("pairs given to PrivateTrainer", expected, "other numbers")
+        raise InvalidData("pairs given to PrivateTrainer", expected, f"{found.min()} to {found.max()}")
     return found.astype(np.int64)
 
 

@@ -6,42 +6,42 @@ they hold for any module that looks at one sub-graph at a time.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from inspect import Signature
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
+from privet.data import Graph
+from privet.data.mixing import mixed
 from privet.errors import InvalidData, PrivetError
 from privet.mechanisms.primitives.grid import GridSum
 from privet.models import roc_auc, seeded
-from privet.models.private_training import Optimizer, PrivateSteps, descend
+from privet.models.private_training import descend
 from privet.models.subgraphs import SubgraphGradients
-from privet.models.subgraphs.dropout import mixed
 from privet.privacy import Guarantee
 from privet.release.central import CentralRelease
 from privet.systems.central._training_view import TrainingView
-from privet.systems.central.heterpoisson import HeterPoisson, Setting
-from privet.systems.central.trainer.heads import Classification
-from privet.systems.central.trainer.inference import Inference
 from privet.systems.central.trainer.inputs import (
-    Loss,
+    PyGData,
     check_module_kind,
-    check_numbers,
     checked_pairs,
     checked_truth,
     graph_and_task,
-    in_users_words,
 )
-from privet.systems.central.trainer.links import LinkPrediction
+from privet.systems.central.trainer.link_prediction import LinkPrediction
+from privet.systems.central.trainer.predictions import Predictions
+from privet.systems.central.trainer.settings import TrainerSettings
+from privet.systems.central.trainer.tasks import Classification
 from privet.systems.fitted import Fitted
 
 __all__ = ["PrivateTrainer"]
 
 
 class PrivateTrainer:
-    """Train a module so that it does not betray whether a training node took part.
+    """Train a module so that its release is (epsilon, delta)-private for each training node.
 
     The module is called as ``module(x, edge_index)`` with features and edges of sub-graphs, each a centre and some of
     its neighbours with an edge to the centre, and returns one row for each node. Only the centre's row enters the loss;
@@ -57,84 +57,38 @@ class PrivateTrainer:
         module: A torch module over features and edges; one that keeps what it saw is refused.
         graph: A graph with features, labels (none for links) and a split, or a ``Data`` of PyTorch Geometric with
             masks. Validation and test nodes are not protected.
-        target_epsilon: The largest epsilon of a run; give this or ``noise_multiplier``.
-        noise_multiplier: The standard deviation of the noise on a sum of gradients, over ``max_grad_norm``.
-        delta: The probability that the bound may fail with (default 1 / (10 N), N being the nodes of the whole graph).
-        max_grad_norm: The norm that each sub-graph's gradient is clipped to (default 0.5).
-        batch_size: N times the sampling rate q of each training node, N being all nodes of the graph, protected or not
-            (default 4096); a step has about q sub-graphs for each training node, and all in a graph of fewer nodes.
-        epochs: The number of passes; there are ceil(epochs / q) steps (default 9).
-        optimizer: "adam" (default) or "sgd".
-        learning_rate: The optimizer's (default 0.01).
-        multiplier: The expected number of other sub-graphs that a training node is in; 0 (default) takes unprotected
-            neighbours only.
-        setting: In the "transductive" setting (default) sub-graphs contain the unprotected neighbours of their centre;
-            in the "inductive" one they do not.
-        test_neighbours: The most unprotected neighbours that a prediction uses; None is all of them (default 13).
-        loss: "cross_entropy" (default) for classes, "mse" for numbers, "links" for links between nodes, whose logit is
-            the inner product of two rows over the root of their width.
-        targets: With "mse", a number for each node, NaN where there is none.
-        at_once: The most sub-graphs in one pass (default ``batch_size``, or as many as have 1,024 nodes); 1 computes
-            each alone.
-        seed: None draws coins and noise from the operating system; a number (simulation only) repeats bit for bit.
+        targets: With ``loss="mse"``, a number for each node, NaN where there is none.
+        **settings: The fields of :class:`~privet.systems.central.trainer.settings.TrainerSettings`, such as
+            ``target_epsilon`` or ``noise_multiplier``, ``epochs``, ``multiplier`` and ``loss``.
     """
+
+    __signature__: ClassVar[Signature] = TrainerSettings.signature("module", "graph")
 
     def __init__(
         self,
         module: nn.Module,
-        graph: Any,
+        graph: Graph | PyGData,
         *,
-        target_epsilon: float | None = None,
-        noise_multiplier: float | None = None,
-        delta: float | None = None,
-        max_grad_norm: float = 0.5,
-        batch_size: int = 4096,
-        epochs: float = 9.0,
-        optimizer: Optimizer = "adam",
-        learning_rate: float = 0.01,
-        multiplier: float = 0.0,
-        setting: Setting = "transductive",
-        test_neighbours: int | None = 13,
-        loss: Loss = "cross_entropy",
         targets: NDArray[np.floating] | None = None,
-        at_once: int | None = None,
-        seed: int | None = None,
+        **settings: Any,
     ) -> None:
-        settings: dict[str, Any] = {
-            "target_epsilon": target_epsilon,
-            "noise_multiplier": noise_multiplier,
-            "delta": delta,
-            "max_grad_norm": max_grad_norm,
-            "batch_size": batch_size,
-            "epochs": epochs,
-            "optimizer": optimizer,
-            "learning_rate": learning_rate,
-            "multiplier": multiplier,
-            "setting": setting,
-            "test_neighbours": test_neighbours,
-            "seed": seed,
-        }
-        check_numbers(settings | {"at_once": at_once})
+        self.settings = TrainerSettings.given(settings)
         check_module_kind(module)
-        with in_users_words():
-            self.system = HeterPoisson(**settings)
         self.module = module
-        self.graph, self.task = graph_and_task(graph, loss, targets, transductive=setting == "transductive")
-        self._examples = self._prepared(at_once)
-        self._inference: Inference | None = None
+        self.graph, self.task = graph_and_task(graph, self.settings.loss, targets)
+        self._examples = self._prepared()
+        self._predictions: Predictions | None = None
         self._started = False
 
     @property
     def release(self) -> CentralRelease:
         """The process, its noise and its promise."""
-        with in_users_words():
-            return self.system.release(self.graph)
+        return self.settings.release(self.graph)
 
     @property
     def guarantee(self) -> Guarantee | None:
         """The promise of the trained module; None without noise."""
-        with in_users_words():
-            return self.release.guarantee()
+        return self.release.guarantee()
 
     @property
     def num_nodes(self) -> int:
@@ -144,12 +98,12 @@ class PrivateTrainer:
     @property
     def rate(self) -> float:
         """q = min(1, batch_size / N), the probability of each training node to be a centre in a step."""
-        return self.system.rate(self.num_nodes)
+        return self.settings.rate(self.num_nodes)
 
     @property
     def steps(self) -> int:
         """The number of steps, ceil(epochs / q)."""
-        return self.system.steps(self.num_nodes)
+        return self.settings.steps(self.num_nodes)
 
     @property
     def noise_multiplier(self) -> float:
@@ -171,8 +125,7 @@ class PrivateTrainer:
 
     def get_epsilon(self, delta: float) -> float:
         """Return the true epsilon at a delta of one's choice."""
-        with in_users_words():
-            return self.system.get_epsilon(delta, num_nodes=self.num_nodes)
+        return self.settings.get_epsilon(delta, num_nodes=self.num_nodes)
 
     def fit(self, *, progress: bool = False) -> Self:
         """Train the module in place, then predict for the unprotected nodes.
@@ -185,25 +138,15 @@ class PrivateTrainer:
                 "This module has been trained, or its training was interrupted: a second run would spend a second "
                 "budget. Make a new module and a new PrivateTrainer."
             )
-        view, bits, release = self._view(), self.system.bits(), self.release
-        with in_users_words():
-            release.guarantee()  # refuses too little noise before the work
-        how = PrivateSteps(
-            steps=release.process.steps,
-            max_grad_norm=self.system.max_grad_norm,
-            sigma=release.noise_multiplier * self.system.max_grad_norm,
-            expected_size=release.process.rate * view.num_nodes,
-            optimizer=self.system.optimizer,
-            learning_rate=self.system.learning_rate,
-        )
-        sampler, targets = self.system.sampler(view), self.task.targets
+        view, bits, how = self._view(), self.settings.bits(), self.settings.private_steps(self.num_nodes)
+        sampler, targets = self.settings.sampler(view), self.task.targets
 
         def gradient_sum() -> GridSum:
             sampled, secret = sampler.draw(bits), bits.words(1).view(np.int64)
             batch = self.task.examples(sampled, _keys(sampled.central, secret))
             keys = _keys(batch.central, secret)
             return self._examples.clipped_sum(
-                batch, view.features, targets[batch.central], keys, self.system.max_grad_norm
+                batch, view.features, targets[batch.central], keys, self.settings.max_grad_norm
             )
 
         self.module.train()
@@ -218,9 +161,8 @@ class PrivateTrainer:
                 for each, before in zip(held, kept, strict=True):
                     each.copy_(before)  # what training might have left there got no noise
         self.module.eval()
-        most = self.system.test_neighbours
-        self._inference = Inference.of(self._examples, view, most, bits)
-        self._heard, self._alone = self._inference.rows(), self._inference.rows(alone=True)
+        self._predictions = Predictions.of(self._examples, view, self.settings.test_neighbours, bits)
+        self._heard, self._alone = self._predictions.rows(), self._predictions.rows(alone=True)
         return self
 
     def predict_proba(self) -> NDArray[np.float32]:
@@ -248,8 +190,7 @@ class PrivateTrainer:
         """
         if not isinstance(self.task, LinkPrediction):
             raise PrivetError("This module was not trained on links: use predict(), or PrivateTrainer(loss='links').")
-        inference = self._trained()
-        scores = inference.link_scores(checked_pairs(pairs, self.graph.num_nodes), self._heard, self._alone)
+        scores = self._trained().link_scores(checked_pairs(pairs, self.graph.num_nodes), self._heard, self._alone)
         return np.asarray(torch.from_numpy(scores).sigmoid().numpy(), dtype=np.float32)
 
     def score(
@@ -285,8 +226,6 @@ class PrivateTrainer:
         With "links" there are no classes. The embedding of an unprotected node is then its row with its neighbours and,
         behind it, its row alone; all others are NaN.
         """
-        names = ("target_epsilon", "noise_multiplier", "delta", "max_grad_norm", "batch_size", "epochs", "optimizer",
-                 "learning_rate", "multiplier", "setting", "test_neighbours")  # fmt: skip
         embedding = None
         if isinstance(self.task, LinkPrediction):
             self._trained()
@@ -297,8 +236,7 @@ class PrivateTrainer:
             probabilities=self.predict_proba() if embedding is None else np.zeros((len(embedding), 0), np.float32),
             embedding=embedding,
             lines=self.release.lines(),
-            settings={name: getattr(self.system, name) for name in names}
-            | {"module": type(self.module).__name__, "engine": self.engine},
+            settings=self.settings.without_seed() | {"module": type(self.module).__name__, "engine": self.engine},
             weights={name: value.detach().numpy().copy() for name, value in self.module.state_dict().items()},
         )
 
@@ -317,11 +255,12 @@ class PrivateTrainer:
             )
         return roc_auc(linked, others)
 
-    def _prepared(self, at_once: int | None) -> SubgraphGradients:
+    def _prepared(self) -> SubgraphGradients:
         assert self.graph.features is not None
         self.module.train()
-        with seeded(self.system.seed):  # for lazy layers
-            most = self.system.batch_size if at_once is None else at_once
+        at_once = self.settings.at_once
+        with seeded(self.settings.seed):  # for lazy layers
+            most = self.settings.batch_size if at_once is None else at_once
             return SubgraphGradients(self.module, self.graph.features.shape[1], self.task, most)
 
     def _view(self) -> TrainingView:
@@ -330,16 +269,21 @@ class PrivateTrainer:
         assert self.graph.split is not None
         members = self.task.members(self.graph.split.train)
         if not members.any():
-            expected = "there, and labelled unless links are predicted, at least one of them"
-            raise InvalidData("training nodes of PrivateTrainer", expected, "none that is")
+            if isinstance(self.task, LinkPrediction):
+                raise InvalidData(
+                    "PrivateTrainer found no training node. Put some nodes into the split's training part."
+                )
+            raise InvalidData(
+                "PrivateTrainer found no labelled training node. Give the graph labels, or predict links."
+            )
         unprotected = self.graph.split.validation | self.graph.split.test
         nothing = np.full(self.graph.num_nodes, -1, dtype=np.int64)
         return TrainingView(self.graph, self.graph.features, nothing, members, unprotected, 0)
 
-    def _trained(self) -> Inference:
-        if self._inference is None:
+    def _trained(self) -> Predictions:
+        if self._predictions is None:
             raise PrivetError("This module has not been trained yet: call fit() first.")
-        return self._inference
+        return self._predictions
 
     def _made(self) -> NDArray[np.float32]:
         """Return the predictions for nodes."""

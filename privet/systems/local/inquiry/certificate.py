@@ -8,13 +8,13 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.estimation.certificate import Possible, liars_needed, lost, margins_of, neighbour_links, own_links
-from privet.estimation.count_certificate import LEAST_CHANCE, MOST_FALSE
-from privet.estimation.count_trials import trials, turned
-from privet.estimation.friends import FriendPosterior
-from privet.estimation.neighbour_evidence import class_mixing, told_of_neighbours
-from privet.estimation.resemblance import SeenScores, possible_evidence
-from privet.estimation.trimmed_certificate import MOST_LIARS, trimmed_liars
+from privet.estimation.answers.answer_models import SeenScores, possible_evidence
+from privet.estimation.answers.liars_needed import Possible, liars_needed, lost, margins_of, neighbour_links, own_links
+from privet.estimation.answers.neighbour_evidence import class_mixing, told_of_neighbours
+from privet.estimation.answers.trimmed_certificate import MOST_LIARS, trimmed_liars
+from privet.estimation.friends.count_certificate import LEAST_CHANCE, MOST_FALSE
+from privet.estimation.friends.count_trials import trials, turned
+from privet.estimation.friends.friend_posterior import FriendPosterior
 from privet.mechanisms import OfferedResponse
 from privet.release.asks.resemblance import Resemblance
 from privet.systems.certificate import Certificate

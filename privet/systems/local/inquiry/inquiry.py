@@ -20,7 +20,7 @@ from scipy.special import softmax
 
 from privet.data import Graph
 from privet.errors import InvalidData
-from privet.graph.topology import Elsewhere
+from privet.graph.memory import topology_of
 from privet.release.asks.friends import Friends
 from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.resemblance import Resemblance
@@ -94,7 +94,7 @@ class Inquiry(InquiryRounds):
         """Count the liars whom each prediction withstands; None if nobody was asked anything."""
         bounded, trimmed = "bound" in self.defence, "trim" in self.defence
         if self.epsilon_edges is None:
-            if weighed is None or isinstance(collected.topology.adjacency, Elsewhere):  # it looks at every friendship
+            if weighed is None or not topology_of(collected.topology).enumerable:  # it looks at every friendship
                 return None
             return certify_answers(collected, weighed, bounded=bounded, trimmed=trimmed)
         rounds = [collected.learned.get(name) for name in (Friends.name, FriendsAgain.name)]

@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter, InvalidReports
-from privet.estimation.count_certificate import LEAST_CHANCE
-from privet.estimation.features import class_priors_from_features
-from privet.estimation.friends import FriendPosterior, friend_posterior
-from privet.estimation.neighbour_evidence import SOURCES, neighbour_evidence
-from privet.estimation.prior import calibrated, structural_prior
-from privet.estimation.resemblance import AnswerModel, KnownAccuracy, SeenScores, evidence
-from privet.estimation.scorers import LinearScorer, mean_scorer, panel_scorer, pilot_scorer
+from privet.estimation.answers.answer_models import AnswerModel, KnownAccuracy, SeenScores, evidence
+from privet.estimation.answers.neighbour_evidence import SOURCES, neighbour_evidence
+from privet.estimation.answers.scorers import LinearScorer, mean_scorer, panel_scorer, pilot_scorer
+from privet.estimation.friends.count_certificate import LEAST_CHANCE
+from privet.estimation.friends.friend_posterior import FriendPosterior, friend_posterior
+from privet.estimation.priors.feature_prior import class_priors_from_features
+from privet.estimation.priors.structural_prior import calibrated, structural_prior
 from privet.estimation.shared_weights import SharedWeights
-from privet.graph.topology import Elsewhere
 from privet.mechanisms import Counts, OfferedResponse
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends
@@ -175,11 +174,8 @@ class InquiryLearning(InquirySettings):
         yield prior
         yield own
         if self.epsilon_edges is None:
-            adjacency, seen = collected.topology.adjacency, collected.seen_labels()
-            trimmed, bounded = "trim" in self.defence, "bound" in self.defence
-            if (trimmed or bounded) and isinstance(adjacency, Elsewhere):
-                raise InvalidData("The defences trim and bound look at every friendship: run without a cluster.")
-            yield from neighbour_evidence(adjacency, own, seen, trimmed=trimmed, bounded=bounded)
+            defences = {"trimmed": "trim" in self.defence, "bounded": "bound" in self.defence}
+            yield from neighbour_evidence(collected.topology, own, collected.seen_labels(), **defences)
 
     def _own_evidence(
         self, collected: Collected, seen: NDArray[np.int64]

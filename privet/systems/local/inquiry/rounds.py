@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from privet.data import Graph
 from privet.errors import InvalidData
-from privet.estimation.friends import second_round
-from privet.estimation.resemblance import best_offers
-from privet.estimation.scorers import LinearScorer, check_classes
+from privet.estimation.answers.answer_models import best_offers
+from privet.estimation.answers.scorers import LinearScorer, check_classes
+from privet.estimation.friends.friend_posterior import second_round
 from privet.mechanisms import Bits, OfferedResponse
 from privet.release import LocalRelease, Question
 from privet.release.asks import Ask

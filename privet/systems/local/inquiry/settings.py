@@ -65,6 +65,8 @@ class InquirySettings(LocalSystem):
     def __post_init__(self) -> None:
         if self.epsilon_features is None and self.epsilon_edges is None:
             object.__setattr__(self, "epsilon_features", 1.0)
+        if self.scorer is not None and not callable(self.scorer):
+            object.__setattr__(self, "scorer", np.asarray(self.scorer))
         super().__post_init__()
         if self.public_features and (self.epsilon_features is not None or self.epsilon_edges is None):
             raise InvalidParameter(

@@ -1,8 +1,8 @@
 """The HTTP service as a whole: within its limits, and silent about who sent what."""
 
 import pytest
-from fastapi.testclient import TestClient
 from simulated_studies import Service
+from starlette.testclient import TestClient
 
 from privet.collection.server.store.store import Store, StoreFailure
 

@@ -13,8 +13,8 @@ import pytest
 from patience import PATIENCE, wait_until
 from simulated_studies import BATCH, PACKED, simulated
 
+from privet.collection.operator.enrolment import rotate_keys
 from privet.collection.operator.rehearsal import free_port, start_collector
-from privet.collection.operator.rotation import rotate_keys
 from privet.collection.server.http.events import Complaints, Events, Refusals
 from privet.collection.server.store.batches import pack_batch
 

@@ -35,12 +35,12 @@ def test_a_damaged_database_is_told_of_in_one_sentence_without_a_report(tmp_path
 def test_a_store_that_cannot_be_is_refused(study, tmp_path):
     with pytest.raises(InvalidParameter, match="postgresql"):
         Store.open("mysql://somewhere/x", study)
-    with pytest.raises(InvalidData, match="can be written"):
+    with pytest.raises(InvalidData, match="cannot be used"):
         Store.open(tmp_path / "no" / "such" / "place.sqlite", study)
-    with pytest.raises(InvalidData, match="can be written"):
+    with pytest.raises(InvalidData, match="cannot be used"):
         Store.open("postgresql://nobody@127.0.0.1:1/none", study)
     with pytest.raises(InvalidParameter, match="cannot be read"):
         Store.open("postgresql://host:notaport/x", study)
     (tmp_path / "text").write_text("this is no database, but a text that is long enough")
-    with pytest.raises(InvalidData, match="can be written"):
+    with pytest.raises(InvalidData, match="cannot be used"):
         Store.open(tmp_path / "text", study)

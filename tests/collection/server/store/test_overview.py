@@ -33,12 +33,12 @@ def test_two_rounds(tmp_path):
     first, second = found["rounds"]
 
     assert (first["number"], first["state"], first["asked"], first["answered"]) == (1, "closed", 136, 38)
-    assert (first["panel"], second["panel"], first["cost"], second["cost"]) == (len(PANEL), 0, 2.0, 1.0)
+    assert (first["panel"], second["panel"], first["cost"], second["cost"]) == (len(PANEL), 0, 2.0, 2.0)
     assert [count for _, count in first["days"]] == [18, 20]
     assert first["days"][0][0] == f"{store.study.opens:%Y-%m-%d}"
     assert (second["state"], second["asked"], second["days"]) == ("open", 80, [])
     assert second["questions"] == [{"name": "resemblance", "words": "the class that they resemble most, of a few"}]
-    assert (found["stored"], found["open"], found["to_come"], found["cost"]) == (0, True, [], 3.0)
+    assert (found["stored"], found["open"], found["to_come"], found["cost"]) == (0, True, [], 4.0)
     assert found["rejected"] == {"busy": 4, "token": 3}
     assert (found["erasures"], found["erased"]["by"]) == (2, {"participant": 1, "operator": 1})
     assert [count for _, count in found["erased"]["days"]] == [1, 1]

@@ -126,7 +126,7 @@ def test_bad_noise_is_one_sentence(kind: type[Process], name: str, arguments: tu
 @pytest.mark.parametrize("delta", [50**-1.1, 0.5])
 def test_a_delta_that_asks_for_no_noise_is_refused_at_once(delta: float) -> None:
     """Less than the chance to be sampled at all, so that no noise is needed: this used to search for ever."""
-    with pytest.raises(InvalidParameter, match="delta must be smaller"):
+    with pytest.raises(InvalidParameter, match="needs no noise"):
         PoissonSampling(rate=0.01, steps=1, num_nodes=50).calibrate(1.0, delta)
 
 

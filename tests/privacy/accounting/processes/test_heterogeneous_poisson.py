@@ -10,11 +10,10 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import norm
 
 from privet.errors import InvalidParameter
-from privet.privacy.accounting.losses import compose_steps
+from privet.privacy.accounting.losses import compose_steps, noise_multiplier_of
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson, _composed, _worst_degree
 from privet.privacy.accounting.sml import sml_delta
 from privet.privacy.accounting.steps import bracket_step, sml_step, step_losses
-from privet.privacy.accounting.units import noise_multiplier_of
 from privet.privacy.delta import chosen_delta
 
 

@@ -20,7 +20,7 @@ from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.systems import HeterPoisson
 from privet.systems.central._training_view import TrainingView
 from privet.systems.central.trainer import PrivateTrainer
-from privet.systems.central.trainer.links import LinkPrediction
+from privet.systems.central.trainer.link_prediction import LinkPrediction
 from privet.systems.fitted import Fitted
 
 

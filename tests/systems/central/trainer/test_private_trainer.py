@@ -21,7 +21,7 @@ from privet.mechanisms import SeededBits
 from privet.systems import HeterPoisson
 from privet.systems.central._training_view import TrainingView
 from privet.systems.central.trainer import PrivateTrainer
-from privet.systems.central.trainer.inference import Inference
+from privet.systems.central.trainer.predictions import Predictions
 
 
 class Net(nn.Module):
@@ -115,7 +115,7 @@ def test_predictions_are_for_unprotected_nodes_alone(graph: Graph) -> None:
 
 
 def predicted(made: Any) -> np.ndarray:
-    return Inference.of(made._examples, made._view(), 13, SeededBits(1)).rows()
+    return Predictions.of(made._examples, made._view(), 13, SeededBits(1)).rows()
 
 
 def test_a_prediction_reads_no_training_node(graph: Graph) -> None:

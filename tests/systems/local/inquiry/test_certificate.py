@@ -12,9 +12,9 @@ from scipy.special import log_softmax
 
 from privet.data import social_graph, split_nodes
 from privet.errors import InvalidData
-from privet.estimation.count_certificate import Counted
-from privet.estimation.friends import FriendPosterior
-from privet.estimation.homophily import Homophily
+from privet.estimation.friends.count_certificate import Counted
+from privet.estimation.friends.friend_posterior import FriendPosterior
+from privet.estimation.friends.homophily import Homophily
 from privet.mechanisms import Counts, SeededBits
 from privet.release.asks.resemblance import Resemblance
 from privet.systems import Fitted

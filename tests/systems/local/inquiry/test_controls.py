@@ -39,7 +39,7 @@ def view(graph: Graph, system: Inquiry) -> Graph:
 def test_every_control_is_trained_repeats_and_no_control_beats_no_noise_by_much(
     settings: dict[str, Any], graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("privet.estimation.features._EPOCHS", 25)  # enough for features as clear as these
+    monkeypatch.setattr("privet.estimation.priors.feature_prior._EPOCHS", 25)  # enough for features as clear as these
     system = Inquiry(**settings)
     seen = view(graph, system)
     found = {}

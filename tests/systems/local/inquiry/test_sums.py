@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from privet.data import Graph, social_graph, split_nodes
-from privet.estimation.scorers import unit_rows
+from privet.estimation.answers.scorers import unit_rows
 from privet.mechanisms import SeededBits
 from privet.systems.collected import labelled
 from privet.systems.local.inquiry.sums import ClassSums, class_sums_aggregate, class_sums_release

@@ -1,4 +1,4 @@
-/** What the page says about the study and its cost: three lines, and the rest for those who unfold it. */
+/** The description of the study and its cost: three lines, and the rest for those who unfold it. */
 
 import { byId, element, facts, table, theirs } from "./dom.js";
 import { guessBars } from "./figures.js";

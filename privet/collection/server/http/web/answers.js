@@ -1,16 +1,16 @@
 /**
  * What one participant sends, as bytes (little-endian). First the parts of fixed length, question by question:
  * coordinates int32 x m unless all are reported, symbols x m of the mechanism's own width; then a reported list as int32
- * to the end. A member of the panel sends the answers as they are (showing.js).
+ * to the end. A member of the panel sends the answers as they are (open_answers.js).
  */
 
 import { friendCounts } from "./friends.js";
 import { clipped, resembles } from "./resemblance.js";
-import { packShown, unpackShown } from "./showing.js";
+import { packShown, unpackShown } from "./open_answers.js";
 
 export { fromHex, toHex } from "./hex.js";
 
-/** How each question is answered from the raw answers {features, label, neighbours}, and where its report is kept. */
+/** The function that answers each question from the raw answers {features, label, neighbours}, and where its report is kept. */
 const ANSWERS = {
   features: ({ mechanism }, study, raw, bits) => mechanism.perturb(raw.features, bits),
   label: ({ mechanism }, study, raw, bits) => ({ label: mechanism.perturb(raw.label, bits) }),

@@ -49,29 +49,12 @@ export function jointCost(questions) {
   return sumUp(groups.map((group) => Math.max(...group.map(({ cost }) => cost))));
 }
 
-/**
- * The price of all rounds that a study announces, those to come among them: the questions of Inquiry by the settings of
- * the plan, as in privet/release/inquiry.py. Null if none is left, or if the plan does not tell.
- */
+/** The price of all rounds that a study's plan announces, those to come among them. Null if none is left. */
 export function announcedCost(rounds) {
   const asked = rounds.flatMap((round) => round.asked);
-  const settings = rounds[0].manifest.plan?.settings ?? {};
-  const { epsilon_labels: label, epsilon_features: features, epsilon_edges: edges, pilot, public_features: known } = settings;
-  const relationship = isSet(edges) ? 2 * edges : edges; // both ends of a pair may count it
-  const planned = [
-    ["label", label],
-    ["features", isSet(pilot) ? features : null],
-    ["friends", relationship],
-    ["friends-again", known === true ? null : relationship],
-    ["resemblance", features],
-  ];
-  const left = planned.filter(([name, cost]) => isSet(cost) && !asked.some((question) => question.name === name));
-  const isPrice = ([, cost]) => typeof cost === "number" && Number.isFinite(cost) && cost > 0;
-  if (left.length === 0 || !left.every(isPrice)) return null;
-  return jointCost([...asked, ...left.map(([name, cost]) => ({ name, cost }))]);
+  const left = rounds[0].planned.filter(({ name }) => !asked.some((question) => question.name === name));
+  return left.length === 0 ? null : jointCost([...asked, ...left]);
 }
-
-const isSet = (value) => value !== undefined && value !== null;
 
 /** The questions about a person's list. */
 export const aboutLists = (asked) => asked.filter(({ name }) => ["neighbours", "friends", "friends-again"].includes(name));
@@ -85,7 +68,7 @@ export function checkInstead(answered, asked) {
 }
 
 /** JSON with sorted keys, to compare values whatever their spelling. */
-function canonical(value) {
+export function canonical(value) {
   const sorted = (_, each) =>
     each !== null && typeof each === "object" && !Array.isArray(each)
       ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,4 +1,4 @@
-/** What was answered, what may be sent for it, and what was sent. */
+/** A table of each answer, what may be sent for it, and what was sent. */
 
 import { toHex, toJson, unpack } from "./answers.js";
 import { element, scrolling, table } from "./dom.js";

@@ -4,7 +4,7 @@ import { element, theirs } from "./dom.js";
 import { tidy } from "./numbers.js";
 import { text } from "./texts.js";
 
-/** How a feature is asked for. */
+/** The words in which a feature is asked for. */
 export function questionOf(study, feature) {
   const own = study.manifest.questions?.[feature];
   return own === undefined ? text("feature.unnamed", { number: String(feature) }) : theirs(own);
@@ -13,7 +13,7 @@ export function questionOf(study, feature) {
 /** A category in the study's words, or its number. */
 export const categoryName = (domain, code) => domain.names?.[code] ?? String(code);
 
-/** What a feature may be, as an instruction. */
+/** The allowed answers to a feature, as an instruction. */
 export function allowed(domain) {
   if (domain.kind === "categories") return text("answer.whole", { last: domain.count - 1 });
   return text("answer.range", { low: tidy(domain.low), high: tidy(domain.high) });
@@ -42,7 +42,7 @@ function complain(control, problem, sentence) {
   control.setAttribute("aria-invalid", sentence === null ? "false" : "true");
 }
 
-/** What is wrong with an answer, or null. */
+/** A sentence about a wrong answer; null if it is right. */
 export function problemOf(value, domain) {
   const number = value === "" || value === null ? Number.NaN : Number(value);
   const fits = domain.kind === "interval" || (Number.isInteger(number) && number >= 0 && number < domain.count);

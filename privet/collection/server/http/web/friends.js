@@ -1,6 +1,6 @@
 /** "How many of your friends are in each group": counts over a public table; see privet/release/asks/friends.py. */
 
-/** Whether a person counts somebody: whoever is published and of lower rank, so that only one end counts a pair. */
+/** True if a person counts somebody: whoever is published and of lower rank, so that only one end counts a pair. */
 export function counts(own, other, { table, ranks }) {
   return table[other] >= 0 && ranks[other] < ranks[own];
 }

@@ -14,7 +14,7 @@ import { checkWithdrawn } from "./withdrawal.js";
 const KEY = "privet-ledger-1";
 export const DEFAULT_LIMIT = 4;
 
-/** What the owner allows in all, and the reports, oldest first. */
+/** The owner's limit, and the reports, oldest first. */
 export function readLedger() {
   let text;
   try {
@@ -44,13 +44,13 @@ export function spent(ledger) {
   return ledger.reports.reduce((sum, { cost }) => sum + cost, 0);
 }
 
-/** What a limit leaves after some costs, without the noise of floating point. */
+/** The rest of a limit after some costs, without the noise of floating point. */
 export function remainder(limit, ...costs) {
   const left = costs.reduce((rest, cost) => rest - cost, limit);
   return Math.max(0, Math.round(left * 1e9) / 1e9);
 }
 
-/** Whether another cost would exceed the owner's limit, by exact arithmetic. */
+/** True if another cost would exceed the owner's limit, by exact arithmetic. */
 export function exceeds(ledger, cost) {
   const all = [...ledger.reports.map((report) => report.cost), cost];
   return all.map(exact).reduce((sum, value) => sum + value, 0n) > exact(ledger.limit);
@@ -162,7 +162,7 @@ export function overLimit(ledger, cost) {
 /** The first round of the study that a report answers. */
 const chainOf = ({ chain, study }) => chain ?? study;
 
-/** What is left of a price after what was charged, rounded up; never below 0. */
+/** The rest of a price after what was charged, rounded up; never below 0. */
 function rest(whole, charged) {
   return roundedUp(charged.map(exact).reduce((sum, value) => sum - value, exact(whole)));
 }

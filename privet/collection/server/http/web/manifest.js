@@ -1,8 +1,8 @@
-/** A manifest (privet-study-3): understood whole or refused; see privet/collection/study/manifest.py. */
+/** A manifest (privet-study-4): understood whole or refused; see privet/collection/study/manifest.py. */
 
 import { aboutLists, jointCost } from "./chain.js";
 import { check, checkKeys, isCount, isObject, isText } from "./checks.js";
-import { readRelease } from "./questions.js";
+import { checkPlanned, readPlan, readRelease } from "./questions.js";
 
 const MOST_FEATURES = 100_000; // what a page can ask for; the Python client has no such limit
 const MOST_DAYS = 36_600;
@@ -16,10 +16,10 @@ const isHash = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(val
 const isDigest = (value) => typeof value === "string" && value.startsWith("sha256:") && isHash(value.slice(7));
 const orNull = (value, fits) => value === null || fits(value);
 
-/** What a manifest says, with the mechanisms of its questions. */
+/** The content of a manifest, with the mechanisms of its questions. */
 export function understand(manifest) {
   checkKeys(manifest, KEYS, "the manifest");
-  check(manifest.format === "privet-study-3", `its format is “${manifest.format}”`);
+  check(manifest.format === "privet-study-4", `its format is “${manifest.format}”`);
   check(isCount(manifest.version, 1), "its version is not a number");
   for (const key of ["title", "purpose", "operator", "eligible"]) check(isText(manifest[key]), `${key} is not a text`);
   check(isCount(manifest.nodes, 2) && manifest.nodes < 2 ** 31, "the number of nodes is not one");
@@ -36,12 +36,12 @@ export function understand(manifest) {
   check(opens < closes, "it closes before it opens");
   const asked = readRelease(manifest.release, schema, manifest.nodes);
   check(asked.length > 0 || manifest.panel !== null, "it asks nobody anything");
-  const asksLists = aboutLists(asked).length > 0;
-  const { private_edges: isPrivate } = manifest.schema;
-  check(asksLists ? isPrivate : !isPrivate || manifest.plan !== null, "its neighbour lists do not fit its schema");
+  const planned = manifest.plan === null ? asked : readPlan(manifest.plan.questions, schema, manifest.nodes);
+  if (manifest.plan !== null) checkPlanned(manifest.release, manifest.plan.questions);
+  check(aboutLists(planned).length > 0 === manifest.schema.private_edges, "its neighbour lists do not fit its schema");
   const mechanism = (name) => asked.find((question) => question.name === name)?.mechanism ?? null;
   return {
-    ...{ manifest, nodes: manifest.nodes, domains, classes, classNames, opens, closes, asked },
+    ...{ manifest, nodes: manifest.nodes, domains, classes, classNames, opens, closes, asked, planned },
     ...{ features: mechanism("features"), labels: mechanism("label"), neighbours: mechanism("neighbours") },
     shows: false,
   };
@@ -57,7 +57,7 @@ function checkRounds({ directory, earlier, people, panel, plan, inputs, delete_a
   checkKeys(inputs, ["edges", "labels"], "inputs");
   check(orNull(inputs.edges, isDigest) && orNull(inputs.labels, isDigest), "inputs are not hashes");
   if (plan !== null) {
-    checkKeys(plan, ["system", "settings"], "the plan");
+    checkKeys(plan, ["system", "settings", "questions"], "the plan");
     check(isObject(plan.settings), "the plan has no settings");
     check(isText(plan.system), "the plan names no system");
   }

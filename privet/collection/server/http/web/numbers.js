@@ -24,7 +24,7 @@ export function oddsFactor(epsilon) {
   return rounded.toLocaleString(locale(), { maximumFractionDigits: 4 });
 }
 
-/** How sure somebody can become who was undecided (1 : 1) before, in percent, rounded up. */
+/** The certainty that somebody can reach who was undecided (1 : 1) before, in percent, rounded up. */
 export function certainty(epsilon) {
   const chance = 1 / (1 + Math.exp(-epsilon));
   const scale = chance > 0.99 ? 100 : 1;

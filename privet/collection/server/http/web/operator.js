@@ -2,7 +2,7 @@
 
 import { byId } from "./dom.js";
 import { closeRound, openNext, showActions } from "./operator/actions.js";
-import { ask, download, remember, Told } from "./operator/desk.js";
+import { ask, download, remember, Told } from "./operator/requests.js";
 import { clearRounds, showRounds } from "./operator/rounds.js";
 import { showScreening } from "./operator/screening.js";
 import { showStudy } from "./operator/study.js";

@@ -1,4 +1,4 @@
-/** What a participant can keep as a proof: the report, its hash, and when it was confirmed. */
+/** A receipt that a participant can keep as a proof: the report, its hash, and when it was confirmed. */
 
 import { toHex } from "./answers.js";
 import { element, facts } from "./dom.js";

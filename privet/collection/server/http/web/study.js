@@ -53,7 +53,7 @@ export async function readStudy(bytes, pinned) {
   return { id, ...understand(manifest) };
 }
 
-/** Whether reports may be made now: "early", "open" or "over". */
+/** The state of the study now: "early", "open" or "over". */
 export function phase(study, now = Date.now()) {
   if (now < study.opens.getTime()) return "early";
   return now < study.closes.getTime() ? "open" : "over";

@@ -5,7 +5,7 @@
 
 import { fromHex, toHex } from "./hex.js";
 
-/** Whether a row is row `number` of the table of `count` rows whose root a manifest writes as "tree:HEX". */
+/** True if a row is row `number` of the table of `count` rows whose root a manifest writes as "tree:HEX". */
 export async function isRow(root, count, number, row, salt, proof) {
   if (typeof salt !== "string" || !/^[0-9a-f]{32}$/.test(salt)) return false;
   if (!proof.every((sibling) => typeof sibling === "string" && /^[0-9a-f]{64}$/.test(sibling))) return false;

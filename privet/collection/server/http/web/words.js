@@ -20,7 +20,7 @@ export function inThreeLines(study) {
   ];
 }
 
-/** What this round adds to the price of earlier ones, and what later ones would add, where there are any. */
+/** Sentences about what this round adds to the price of earlier ones, and what later ones would add, where there are any. */
 function rounds(study) {
   const added = study.total === study.cost ? "" : ` ${text("summary.rounds", { cost: atMost(study.cost) })}`;
   const all = announcedCost(study.rounds);
@@ -44,16 +44,18 @@ export function unprotected(study) {
 
 function gaps(study) {
   const own = kindsOf(study).flatMap((kind) => kind.unprotected(study)).map((gap) => [gap].flat());
-  const { schema, plan, panel, inputs, directory } = study.manifest;
+  const { schema, plan, panel, inputs, directory, earlier } = study.manifest;
+  const plans = (...names) => study.planned.some(({ name }) => names.includes(name));
   const lists = aboutLists(study.asked);
-  const knowsClasses = study.classes > 0 && study.labels === null && (plan === null || inputs.labels !== null);
-  const isPublished = (plan?.settings.epsilon_edges ?? null) !== null && inputs.labels === null;
+  const knowsClasses = study.classes > 0 && !plans("label");
+  const isPublished = plan !== null && plans("friends", "friends-again") && inputs.labels === null;
+  const inRounds = earlier.length > 0 || study.planned.length > study.asked.length;
   const isOpen = [
     [panel !== null, "shown"],
     [directory !== null, "listed"],
     [isPublished, "published"],
     [schema.private_edges, "named"],
-    [plan !== null, "who"],
+    [inRounds, "who"],
     [knowsClasses, "classes"],
     [!schema.private_edges, "links"],
   ];

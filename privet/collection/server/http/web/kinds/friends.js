@@ -1,4 +1,4 @@
-/** How many friends are in each group: counted here over a public table, then randomised. */
+/** The question for the number of friends in each group: counted here over a public table, then randomised. */
 
 import { element } from "../dom.js";
 import { friendCounts } from "../friends.js";
@@ -54,7 +54,7 @@ function inWords(study, participant, ids) {
   return sentences.join(" ").trim();
 }
 
-/** How often a number in the middle of its range is sent as it is, and at most one off. */
+/** The probabilities with which a number in the middle of its range is sent as it is, and at most one off. */
 function describe({ weights: { inner, ends, total }, cap }) {
   const weight = (count, report) => {
     if (report === 0) return ends[count];

@@ -8,7 +8,7 @@ import { text } from "../texts.js";
 const MOST_RADIOS = 6;
 const MOST_OPTIONS = 1000;
 
-/** How the class is asked for. */
+/** The field for the class. */
 export function classQuestion(study) {
   const own = study.manifest.class_question;
   return own === null ? text("class.question") : theirs(own);

@@ -1,4 +1,4 @@
-/** What a member of the panel shows: answers and class as they are, after an explicit yes. Nothing is randomised. */
+/** The open answers of a member of the panel: answers and class as they are, after an explicit yes. Nothing is randomised. */
 
 import { element } from "../dom.js";
 import { allowed, questionOf } from "../fields.js";

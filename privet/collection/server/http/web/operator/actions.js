@@ -1,8 +1,8 @@
-/** What the operator can do: close the newest round, open the next one. Each asks first, because neither can be undone. */
+/** The operator's actions: close the newest round, open the next one. Each asks first, because neither can be undone. */
 
 import { byId, element } from "../dom.js";
 import { count, fill } from "./filling.js";
-import { ask } from "./desk.js";
+import { ask } from "./requests.js";
 
 /** Show which actions there are now. */
 export function showActions({ rounds, to_come: left, next }) {

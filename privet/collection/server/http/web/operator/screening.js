@@ -1,4 +1,4 @@
-/** What the screening says of each round's reports: could honest devices have sent them? */
+/** The screening of each round's reports: could honest devices have sent them? */
 
 import { byId, element, table } from "../dom.js";
 import { fill } from "./filling.js";

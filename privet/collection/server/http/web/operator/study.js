@@ -1,4 +1,4 @@
-/** What the operator's page shows of the whole study: tiles, price, refusals, erasures and models. */
+/** The part of the operator's page about the whole study: tiles, price, refusals, erasures and models. */
 
 import { byId, element, facts, table } from "../dom.js";
 import { atMost, oddsFactor, tidy } from "../numbers.js";

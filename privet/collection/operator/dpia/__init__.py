@@ -1,0 +1,1 @@
+"""The data-protection impact assessment of a study."""

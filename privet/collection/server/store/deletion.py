@@ -1,0 +1,226 @@
+"""Deletion of reports: a person's on demand, with a tombstone that keeps them out, and a round's after its retention.
+
+A report and an erasure cannot pass each other unseen. Whoever inserts holds the study's lock together with others,
+whoever erases holds it alone (:meth:`Erasures.lock`): either the report is there when it is erased, or the tombstone is
+there when the report is inserted. On SQLite, a transaction that writes is alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import sqlalchemy as sa
+
+from privet.collection.server.store.tables import CONFLICTS, ERASED, EXPIRED, REPORTS, STUDIES, TRACES
+from privet.collection.study.manifest import Study
+from privet.collection.study.retention import deletion_time
+
+__all__ = ["Eraser", "Erasure", "Erasures", "Expired", "Expiry", "remove_traces"]
+
+Eraser = Literal["participant", "operator"]
+_FEW = 900  # SQLite's smallest limit on the parameters of a statement is 999
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """A tombstone: somebody's reports were erased.
+
+    Attributes:
+        node: The person.
+        minute: The minute of the erasure, in seconds since 1970.
+        by: "participant" for a withdrawal, "operator" for an erasure by the operator.
+    """
+
+    node: int
+    minute: int
+    by: Eraser
+
+
+@dataclass(frozen=True)
+class Erasures:
+    """The erasures of a study in all its rounds, within one transaction.
+
+    Attributes:
+        connection: The transaction's connection.
+        chain: The id of the study's first round.
+    """
+
+    connection: sa.Connection
+    chain: str
+
+    def lock(self, *, alone: bool) -> None:
+        """Wait for erasures that are under way, and let no other begin; if ``alone``, for insertions too.
+
+        PostgreSQL serves an advisory lock in the order of asking. Locks of rows it does not: those who share one go
+        ahead of whoever waits to be alone, and under the load of many collectors an erasure would wait for ever.
+        """
+        if self.connection.dialect.name == "postgresql":
+            shared = "" if alone else "_shared"
+            key = int.from_bytes(bytes.fromhex(self.chain)[:8], signed=True)
+            self.connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock{shared}({key})")
+
+    def rounds(self) -> sa.Select[tuple[int]]:
+        """Return the query for the numbers of the study's rounds."""
+        return sa.select(STUDIES.c.number).where(STUDIES.c.chain == self.chain)
+
+    def among(self, nodes: Sequence[int]) -> set[int]:
+        """Return those of the people whose reports were erased."""
+        if not self.count():  # almost always, and cheaper than to ask for each
+            return set()
+        found: set[int] = set()
+        for start in range(0, len(nodes), _FEW):
+            some = ERASED.c.node.in_(nodes[start : start + _FEW])
+            found.update(self.connection.execute(sa.select(ERASED.c.node).where(self._own, some)).scalars())
+        return found
+
+    def erase(self, node: int, minute: int, by: Eraser) -> bool:
+        """Delete all that somebody reported, and leave a tombstone; False if that was done before."""
+        self.lock(alone=True)
+        if self.among([node]):
+            return False
+        self.connection.execute(sa.insert(ERASED).values(chain=self.chain, node=node, minute=minute, by=by))
+        for table in (REPORTS, CONFLICTS):
+            self.connection.execute(sa.delete(table).where(table.c.study.in_(self.rounds()), table.c.node == node))
+        self.connection.execute(sa.insert(TRACES))
+        return True
+
+    def add_nameless(self, erasures: Sequence[Erasure]) -> None:
+        """Keep how many people were erased, when and by whom, but not who: numbers below 0 stand for them."""
+        rows = [
+            {"chain": self.chain, "node": -1 - place, "minute": each.minute, "by": each.by}
+            for place, each in enumerate(erasures)
+        ]
+        if rows:
+            self.connection.execute(sa.insert(ERASED), rows)
+
+    def count(self) -> int:
+        """Count the people whose reports were erased."""
+        return int(self.connection.execute(sa.select(sa.func.count()).where(self._own)).scalar_one())
+
+    def entries(self) -> list[Erasure]:
+        """Return the tombstones, oldest first."""
+        query = sa.select(ERASED.c.node, ERASED.c.minute, ERASED.c.by).where(self._own)
+        rows = self.connection.execute(query.order_by(ERASED.c.minute, ERASED.c.node))
+        return [Erasure(int(node), int(minute), by) for node, minute, by in rows]
+
+    @property
+    def _own(self) -> sa.ColumnElement[bool]:
+        return ERASED.c.chain == self.chain
+
+
+@dataclass(frozen=True)
+class Expired:
+    """Reports that were deleted when their retention ended.
+
+    Attributes:
+        reports: Their number.
+        minute: The minute of the last deletion, in seconds since 1970.
+    """
+
+    reports: int
+    minute: int
+
+
+@dataclass(frozen=True)
+class Expiry:
+    """The retention of a study in all its rounds, within one transaction.
+
+    Attributes:
+        erasures: The study's erasures, which know its rounds and their lock.
+    """
+
+    erasures: Erasures
+
+    def expire(self, now: datetime, *, early: bool = False) -> int:
+        """Delete the reports of every round whose time has come, and return their number.
+
+        Args:
+            now: The time.
+            early: Delete those of the other rounds, too, and close them.
+        """
+        connection, deleted = self.erasures.connection, 0
+        self.erasures.lock(alone=True)
+        query = sa.select(STUDIES.c.number, STUDIES.c.manifest).where(STUDIES.c.number.in_(self.erasures.rounds()))
+        for number, manifest in connection.execute(query.order_by(STUDIES.c.number)).all():
+            moment = deletion_time(Study.from_bytes(bytes(manifest)))
+            if early:
+                closing = sa.update(STUDIES).where(STUDIES.c.number == number, STUDIES.c.closed.is_(None))
+                connection.execute(closing.values(closed=int(now.timestamp())))
+            if early or (moment is not None and moment <= now):
+                deleted += self._delete(number, int(now.timestamp()) // 60 * 60)
+        return deleted
+
+    def _delete(self, number: int, minute: int) -> int:
+        connection = self.erasures.connection
+        refused = sa.select(sa.func.coalesce(sa.func.sum(CONFLICTS.c.count), 0)).where(CONFLICTS.c.study == number)
+        counts = {
+            "study": number,
+            "minute": minute,
+            "conflicts": connection.execute(refused).scalar_one(),
+            "reports": connection.execute(sa.delete(REPORTS).where(REPORTS.c.study == number)).rowcount,
+        }
+        connection.execute(sa.delete(CONFLICTS).where(CONFLICTS.c.study == number))
+        if counts["reports"] or counts["conflicts"]:
+            sql = (
+                "INSERT INTO expired (study, minute, reports, conflicts) "
+                "VALUES (:study, :minute, :reports, :conflicts) ON CONFLICT (study) DO UPDATE SET "
+                "minute = excluded.minute, reports = expired.reports + excluded.reports, "
+                "conflicts = expired.conflicts + excluded.conflicts"
+            )
+            connection.execute(sa.text(sql), counts)
+            connection.execute(sa.insert(TRACES))
+        return int(counts["reports"])
+
+    def expired(self) -> Expired | None:
+        """Return what was deleted so far; None if nothing was."""
+        of_rounds = EXPIRED.c.study.in_(self.erasures.rounds())
+        query = sa.select(sa.func.sum(EXPIRED.c.reports), sa.func.max(EXPIRED.c.minute)).where(of_rounds)
+        reports, minute = self.erasures.connection.execute(query).one()
+        return None if reports is None else Expired(int(reports), int(minute))
+
+
+def remove_traces(engine: sa.Engine) -> bool:
+    """Remove what deletions left in free space of the database's files; False if a reader is in the way.
+
+    SQLite overwrites what it deletes (``secure_delete``), but a page that was split before may hold a second copy in
+    its free space, and the log holds the page as it was: only writing the file anew (VACUUM) and emptying the log
+    ends both.
+    PostgreSQL makes the space free for others; docs/how-to/data-protection.md says what remains until it is used.
+    """
+    with engine.connect() as connection:
+        last = connection.execute(sa.select(sa.func.max(TRACES.c.number))).scalar()
+    if last is None:
+        return True
+    if not (_vacuumed if engine.dialect.name == "postgresql" else _rewritten)(engine):
+        return False
+    with engine.execution_options(write=True).begin() as connection:
+        connection.execute(sa.delete(TRACES).where(TRACES.c.number <= last))
+    return True
+
+
+def _vacuumed(engine: sa.Engine) -> bool:
+    """Make the space of deleted rows in PostgreSQL free; False if some of them stay.
+
+    Rows that an open transaction could still read stay, such as those of an export under way, and so do all where the
+    user does not own the tables, who is warned.
+    """
+    names = [table.name for table in (REPORTS, CONFLICTS)]
+    dead = "SELECT sum(n_dead_tup) FROM pg_stat_user_tables WHERE relid = ANY (%s::regclass[])"
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        for name in names:
+            connection.exec_driver_sql(f"VACUUM {name}")
+        return not connection.exec_driver_sql(dead, (names,)).scalar()
+
+
+def _rewritten(engine: sa.Engine) -> bool:
+    """Write a SQLite file anew and empty its log."""
+    with contextlib.closing(engine.raw_connection()) as pooled:
+        driver = pooled.driver_connection
+        assert driver is not None
+        driver.execute("VACUUM")
+        busy, _, _ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy

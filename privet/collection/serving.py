@@ -1,0 +1,105 @@
+"""The collector of a study's directory under uvicorn, with the operator's tools for downloads and next rounds."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import uvicorn
+
+from privet.collection.operator.export.answer_files import write_answers
+from privet.collection.operator.export.public_record import copy_record
+from privet.collection.operator.export.spreadsheets import write_csv, write_panel
+from privet.collection.operator.folder import StudyFolder
+from privet.collection.server.http.app import Limits, create_app
+from privet.collection.server.http.downloads import Download
+from privet.collection.server.http.events import Complaints, Events
+from privet.collection.server.http.protocol import ImpatientProtocol
+from privet.collection.server.store.store import Store
+
+__all__ = ["DOWNLOADS", "next_round_command", "serve"]
+
+
+def _parquet(store: Store, out: Path) -> None:
+    erasures = len(store.erasures())  # counted first: a later erasure is one after the export
+    write_answers(out, store.study, store.answers(), erasures)
+
+
+def _csv(store: Store, out: Path) -> None:
+    write_csv(out, store.study, store.answers())
+
+
+def _panel(store: Store, out: Path) -> None:
+    write_panel(out, store.study, store.collected()[1])
+
+
+DOWNLOADS: Mapping[str, Download] = {
+    "parquet": Download("answers.parquet", "application/vnd.apache.parquet", _parquet, "questions"),
+    "csv": Download("answers.csv", "text/csv; charset=utf-8", _csv, "questions"),
+    "panel": Download("panel.csv", "text/csv; charset=utf-8", _panel, "panel"),
+    "record": Download("record.sqlite", "application/vnd.sqlite3", copy_record),
+}
+"""The forms in which an operator can download a study."""
+
+
+def serve(
+    folder: StudyFolder,
+    host: str,
+    port: int,
+    limits: Limits,
+    events: Events | None = None,
+    *,
+    private_metrics: bool = False,
+) -> None:
+    """Serve a study until Ctrl-C or SIGTERM.
+
+    Args:
+        folder: The study's directory.
+        host: The address to listen on.
+        port: The port to listen on.
+        limits: The most that is taken.
+        events: The log; none without it.
+        private_metrics: Show metrics to the operator only.
+    """
+    events = events or Events()
+    logging.basicConfig(handlers=[Complaints(events)], level=logging.WARNING, force=True)
+    store = folder.store()
+    app = create_app(
+        store,
+        folder.tokens,
+        folder.keys.operator[0],
+        limits,
+        events=events,
+        renew=folder.access,
+        private_metrics=private_metrics,
+        next_round=lambda days: next_round_command(folder, days),
+        downloads=DOWNLOADS,
+    )
+    try:
+        uvicorn.run(
+            app,
+            host=host,
+            port=port,
+            log_config=None,  # what uvicorn complains about becomes an event without its values
+            log_level="warning",
+            access_log=False,  # an access log would put addresses next to the times of reports
+            server_header=False,
+            proxy_headers=False,  # uvicorn would believe the entry that the client wrote
+            timeout_graceful_shutdown=10,
+            limit_concurrency=4096,
+            http=ImpatientProtocol,
+        )
+    finally:
+        store.dispose()
+
+
+def next_round_command(folder: StudyFolder, days: float) -> Sequence[str]:
+    """Return the command that opens the next round: another process, so that torch stays out of the collector's memory.
+
+    Args:
+        folder: The study's directory.
+        days: How long the round stays open.
+    """
+    return [sys.executable, "-m", "privet.cli", "study", "next", str(folder.path), "--days", str(days)]

@@ -1,0 +1,1 @@
+"""Classes from answers to the feature question, the neighbours' among them, and the liars whom they withstand."""

@@ -1,0 +1,1 @@
+"""Classes from noisy counts of friends, and the liars whom they withstand."""

@@ -1,0 +1,1 @@
+"""The graph and the classes behind reported neighbour lists."""
