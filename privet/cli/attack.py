@@ -73,7 +73,10 @@ def attack(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the damage that shares of liars do to a local system, beside random reports of the same people."""
+    """Measure the damage that liars do to a local system.
+
+    Beside it stands the damage of random reports by the same people.
+    """
     from privet.auditing.attacks import GOALS, KINDS
     from privet.cli.files import check_writable
     from privet.cli.options import figure_store, load_dataset, names_of, numbers_of, settings_of, split_shares

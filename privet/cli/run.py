@@ -79,7 +79,9 @@ def run(
         ),
     ] = False,
 ) -> None:
-    """Measure one system on one dataset beside its controls, and say whether the private data helped.
+    """Measure a system on a dataset, beside its controls.
+
+    It says whether the private data helped.
 
     With --out result.json the privacy statement is written beside it, as result.privacy.yaml.
     """

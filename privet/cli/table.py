@@ -60,7 +60,9 @@ def table(
         bool, typer.Option("--list", help="Name every table and figure, and exit.", is_eager=True, callback=_list)
     ] = False,
 ) -> None:
-    """Measure a published table: our figures beside the paper's, the controls and the true epsilon.
+    """Measure a published table, beside the paper's figures.
+
+    The controls and the true epsilon stand in columns of their own.
 
     With 'all', exit code 1 says that some tables failed; they are named at the end.
     """

@@ -94,7 +94,7 @@ def build_report(results: Sequence[Result]) -> tuple[str, list[ReportFigure]]:
     from markupsafe import Markup
 
     if not results:
-        raise InvalidParameter("results", "at least one", "none")
+        raise InvalidParameter("A report needs at least one result.")
     figures: list[ReportFigure] = []
 
     def inline(figure: ReportFigure) -> str:

@@ -31,7 +31,7 @@ def plot_table(table: Table, path: Path) -> None:
     cells = [cell for cell in table.cells if cell.measured is not None and cell.at is not None]
     panels = list(dict.fromkeys(cell.panel for cell in cells))
     if not panels:
-        raise InvalidData("table to plot", "with measured cells that have a place on an axis", "none")
+        raise InvalidData("This table has no measured cell with a place on an axis, so it cannot be drawn.")
     columns = len(panels) if len(panels) < 5 else 3 if len(panels) in (5, 6, 9) else 4
     lines = math.ceil(len(panels) / columns)
     width = max(3.1 * columns, 6.2) + 0.3
