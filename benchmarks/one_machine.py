@@ -25,7 +25,7 @@ from privet.estimation.priors.adam import Adam
 from privet.estimation.priors.fold_networks import FoldInputs, FoldNetworks
 from privet.evaluation import evaluate
 from privet.graph import gcn_operator, pagerank_operator, pagerank_series
-from privet.graph.order import local_order
+from privet.graph.filter import local_order
 from privet.graph.pagerank import pagerank_filter
 from privet.models import Dropout
 from privet.models.settings import Optimizer

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import typer
 
 from privet.cli.app import app
+from privet.cli.help import GroupedCommand
 from privet.cli.wording import calls_as_options, in_options
 from privet.errors import InvalidParameter, PrivetError
 from privet.extras import extra_of, needs
@@ -22,6 +23,9 @@ for _name in (
     "certify", "study", "participate", "withdraw", "ledger", "train", "predict", "graph",
 ):  # fmt: skip
     import_module(f"privet.cli.{_name}")  # registers its commands, in this order
+for _group in (app, *(each.typer_instance for each in app.registered_groups if each.typer_instance)):
+    for _command in _group.registered_commands:
+        _command.cls = GroupedCommand
 
 # Typer raises click's errors, from click itself or from a copy of its own: this is their common base in either case.
 _UsageFault: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -47,7 +51,7 @@ def main() -> None:
         extra = extra_of(error)
         if extra is None:
             raise
-        _stop(needs(_command(sys.argv[1:]), extra), 2)
+        _stop(needs(_named(sys.argv[1:]), extra), 2)
     except MemoryError:
         _stop("there is not enough memory for these parameters; try smaller ones.", 2)
     except SystemExit as end:
@@ -59,7 +63,7 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _command(arguments: list[str]) -> str:
+def _named(arguments: list[str]) -> str:
     """Name the command that the arguments begin with: its group, if it has one, and its name."""
     groups = [group.name for group in app.registered_groups]
     words = [word for word in arguments if not word.startswith("-")]

@@ -29,7 +29,10 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
 )
 @with_options(OPTIONS)
 def account(name: Name, options: dict[str, Any], others: Set = None, as_json: AsJson = False) -> None:
-    """The guarantee of a mechanism or a system, what a report costs and is worth, or the noise for a target."""
+    """Show what a mechanism or a system promises.
+
+    Beside the guarantee stand what a report costs and what it is worth, or the noise that a target epsilon needs.
+    """
     from privet.accounts.account import account as account_of
     from privet.cli.render.account import print_account
 

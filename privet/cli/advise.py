@@ -67,7 +67,9 @@ def advise(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Advise before anything is collected: system, mechanism, split and hops, and whether the data is needed at all.
+    """Advise before anything is collected.
+
+    It recommends system, mechanism, split and hops, and says whether the data are needed at all.
 
     Synthetic people of the declared schema are simulated on the topology. Nothing private is read.
     """

@@ -73,7 +73,10 @@ def attack(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the damage that shares of liars do to a local system, beside random reports of the same people."""
+    """Measure the damage that liars do to a local system.
+
+    Beside it stands the damage of random reports by the same people.
+    """
     from privet.auditing.attacks import GOALS, KINDS
     from privet.cli.files import check_writable
     from privet.cli.options import figure_store, load_dataset, names_of, numbers_of, settings_of, split_shares
@@ -82,7 +85,7 @@ def attack(
     from privet.evaluation.attack import Attack, figures_needed
     from privet.evaluation.attack import attack as measure
     from privet.evaluation.workers import usual_workers
-    from privet.reporting.damage import damage_figure
+    from privet.reporting.curves import damage_figure
     from privet.systems import SYSTEMS, LocalSystem
     from privet.systems.presets import system_for
 

@@ -25,7 +25,10 @@ def certify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how many predictions stand whatever some of a person's friends answer."""
+    """Count the predictions that a few liars cannot change.
+
+    A prediction is certified if it stands whatever some of a person's friends answer.
+    """
     from privet.errors import InvalidData
     from privet.systems import Fitted
 

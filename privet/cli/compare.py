@@ -19,7 +19,10 @@ def compare(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Test whether two results differ: the paired difference with its interval and p-value."""
+    """Test whether two results differ.
+
+    It prints the paired difference with its interval and p-value.
+    """
     from privet.cli.files import check_writable
     from privet.evaluation.compare import compare as paired
     from privet.evaluation.results import Result

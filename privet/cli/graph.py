@@ -29,7 +29,10 @@ def info(
     check: Annotated[bool, typer.Option("--check", help="Compare every file with its checksum (default: no).")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a store holds, and how much a hop moves between its partitions."""
+    """Show what a store holds.
+
+    It also says how much a hop moves between its partitions.
+    """
     from privet.data.store import GraphStore, open_table
 
     opened = GraphStore.open(store)
@@ -128,7 +131,9 @@ def build(
     cluster: ClusterName = None,
     insecure_cluster: InsecureCluster = False,
 ) -> None:
-    """Sort an edge list, which need not fit into memory, into a store of partitions.
+    """Sort an edge list into a store of partitions.
+
+    The list need not fit into memory.
 
     An undirected edge is listed once. A build that was stopped goes on when the same command is given again.
     """

@@ -30,7 +30,7 @@ def show_ledger(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what this device has reported so far, and what is left of its owner's budget."""
+    """Show what this device has reported, and the budget left."""
     from privet.collection.device.ledger import LIFETIME_DELTA, Ledger, default_path
     from privet.privacy.rounding import at_most
 

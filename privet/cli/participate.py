@@ -73,7 +73,10 @@ def participate(
         typer.Option("--insecure", help="Send the token over http:// to another machine, too (default: https only)."),
     ] = False,
 ) -> None:
-    """Take part in a study: see what is asked, perturb on this device, store the report, send it."""
+    """Take part in a study.
+
+    See what is asked, randomise the answers on this device, store the report, and send it.
+    """
     from privet.collection.device.client import Invited
     from privet.collection.device.ledger import Ledger, default_path
     from privet.collection.device.participant import Participant, Refusal

@@ -35,7 +35,7 @@ def predict(
     cluster: ClusterName = None,
     insecure_cluster: InsecureCluster = False,
 ) -> None:
-    """Print the class of each node and how probable each class is.
+    """Print each node's class and the classes' probabilities.
 
     With --cluster the workers write one Parquet file after another, none of which holds more than 262,144 nodes.
     """

@@ -33,7 +33,10 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Make one self-contained HTML page of results: guarantee in words, ledger, controls, verdict, classes, figures."""
+    """Make one HTML page of results that needs no other file.
+
+    It has the guarantee in words, the ledger, controls, verdict, classes and figures.
+    """
     from privet.cli.files import check_writable
     from privet.reporting.latex import latex_table, write_latex
     from privet.reporting.report import read_results, write_report

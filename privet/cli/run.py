@@ -28,6 +28,18 @@ from privet.cli.options import (
 _EPSILON = {"epsilon": (float, "True epsilon of a trained model (central systems; no default).")}
 
 
+def _list(asked: bool) -> None:
+    if asked:
+        from privet.data import KNOWN
+        from privet.systems import SYSTEMS
+
+        width = max(map(len, SYSTEMS))
+        kinds = [(name, (kind.__doc__ or "").strip().splitlines()[0]) for name, kind in SYSTEMS.items()]
+        typer.echo("\n".join(f"{name:<{width}}  {words}" for name, words in kinds))
+        typer.echo(f"Datasets by name: {', '.join(KNOWN)}.")
+        raise typer.Exit
+
+
 @app.command(
     epilog=examples(
         "privet run lpgnn --dataset cora --data DIR --epsilon-features 1",
@@ -60,8 +72,16 @@ def run(
     insecure_cluster: InsecureCluster = False,
     out: Out = None,
     as_json: AsJson = False,
+    listed: Annotated[
+        bool,
+        typer.Option(
+            "--list", help="Name every system and every known dataset, and exit.", is_eager=True, callback=_list
+        ),
+    ] = False,
 ) -> None:
-    """Measure one system on one dataset beside its controls, and say whether the private data helped.
+    """Measure a system on a dataset, beside its controls.
+
+    It says whether the private data helped.
 
     With --out result.json the privacy statement is written beside it, as result.privacy.yaml.
     """

@@ -37,7 +37,10 @@ def statement(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="The file to write (default: print it).", show_default=False)] = None,
 ) -> None:
-    """Print the privacy statement of a run: what is promised, to whom, what is not, and under which conditions."""
+    """Print the privacy statement of a run.
+
+    It says what is promised, to whom, what is not, and under which conditions.
+    """
     from privet.data.files import atomic_file, check_writable
 
     if out is not None:

@@ -60,7 +60,10 @@ def sweep(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure accuracy against a privacy budget, with 95 % confidence intervals and the controls."""
+    """Measure accuracy against a privacy budget.
+
+    Figures have 95 % confidence intervals, and the controls stand beside them.
+    """
     from privet.cli.files import check_writable
     from privet.cli.options import figure_store, load_dataset, numbers_of, settings_of, split_shares
     from privet.cli.render.progress import figure_progress
@@ -68,7 +71,7 @@ def sweep(
     from privet.evaluation.evaluate import figures_needed
     from privet.evaluation.sweep import sweep as measure
     from privet.evaluation.workers import usual_workers
-    from privet.reporting.figures import tradeoff_figure
+    from privet.reporting.curves import tradeoff_figure
     from privet.systems import SYSTEMS
     from privet.systems.presets import system_for
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.app import AsJson, BadOption, Data, Seeds, app, examples
-from privet.cli.options import Controls, Fresh, KeptFigures, Out, Plot
+from privet.cli.options import Controls, Fresh, KeptFigures, Out, Plot, Workers
 
 if TYPE_CHECKING:
     from privet.evaluation.cache import Store
@@ -17,12 +17,20 @@ if TYPE_CHECKING:
     from privet.reproduction.published import PublishedTable
 
 
+def _list(asked: bool) -> None:
+    if asked:
+        print_tables()
+        raise typer.Exit
+
+
 @app.command(
-    epilog=examples("privet table list", "privet table lpgnn-3 --quick", "privet table lpgnn-3 --data DIR --only cora")
+    epilog=examples(
+        "privet table --list", "privet table lpgnn-3 --quick", "privet table lpgnn-3 --data DIR --only cora"
+    )
 )
 def table(
     name: Annotated[
-        str, typer.Argument(metavar="ID", help="For example lpgnn-3; 'list' names every id, 'all' measures them all.")
+        str, typer.Argument(metavar="ID", help="For example lpgnn-3; --list names every id, 'all' measures them all.")
     ],
     data: Data = None,
     seeds: Seeds = 5,
@@ -36,6 +44,7 @@ def table(
         ),
     ] = None,
     controls: Controls = True,
+    workers: Workers = None,
     quick: Annotated[
         bool,
         typer.Option(
@@ -47,23 +56,27 @@ def table(
     plot: Plot = None,
     out: Out = None,
     as_json: AsJson = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Name every table and figure, and exit.", is_eager=True, callback=_list)
+    ] = False,
 ) -> None:
-    """Measure a published table: our figures beside the paper's, the controls and the true epsilon.
+    """Measure a published table, beside the paper's figures.
+
+    The controls and the true epsilon stand in columns of their own.
 
     With 'all', exit code 1 says that some tables failed; they are named at the end.
     """
-    if name == "list":
-        print_tables()
-        return
     figures = _store(store, fresh, quick)
     if name == "all":
         refuse_for_all(only=only, condition=condition, plot=plot)
-        if not all_tables(data, seeds, figures, controls=controls, quick=quick, out=out, as_json=as_json):
+        if not all_tables(
+            data, seeds, figures, controls=controls, workers=workers, quick=quick, out=out, as_json=as_json
+        ):
             raise typer.Exit(1)
     else:
         one_table(
-            name, data, seeds, only, condition, figures, controls=controls, quick=quick, plot=plot, out=out,
-            as_json=as_json,
+            name, data, seeds, only, condition, figures, controls=controls, workers=workers, quick=quick,
+            plot=plot, out=out, as_json=as_json,
         )  # fmt: skip
 
 
@@ -76,6 +89,7 @@ def one_table(
     store: Store,
     *,
     controls: bool,
+    workers: int | None = 1,
     quick: bool,
     plot: Path | None,
     out: Path | None,
@@ -91,7 +105,7 @@ def one_table(
     if name not in TABLES and not as_json:
         print_tables()
     chosen = published_table(name).only(only.split(",") if only else (), condition)
-    result = _measured(chosen, root, seeds, store, controls=controls, quick=quick)
+    result = _measured(chosen, root, seeds, store, controls=controls, workers=workers, quick=quick)
     if out is not None:
         result.save(out)
     if plot is not None:
@@ -100,7 +114,15 @@ def one_table(
 
 
 def all_tables(
-    root: Path | None, seeds: int, store: Store, *, controls: bool, quick: bool, out: Path | None, as_json: bool
+    root: Path | None,
+    seeds: int,
+    store: Store,
+    *,
+    controls: bool,
+    workers: int | None = 1,
+    quick: bool,
+    out: Path | None,
+    as_json: bool,
 ) -> bool:
     """Measure every table in turn; one that fails does not stop the others. Return whether all went well."""
     from rich.console import Console
@@ -114,7 +136,7 @@ def all_tables(
     messages, results, failures = Console(stderr=True), [], {}
     for each in TABLES.values():
         try:
-            result = _measured(each, root, seeds, store, controls=controls, quick=quick)
+            result = _measured(each, root, seeds, store, controls=controls, workers=workers, quick=quick)
         except Exception as error:  # whatever it is, the other tables are worth having
             failures[each.name] = f"{type(error).__name__}: {error}"
             messages.print(f"{each.name} failed: {failures[each.name]}", markup=False)
@@ -148,13 +170,20 @@ def refuse_for_all(**options: object) -> None:
 
 
 def _measured(
-    chosen: PublishedTable, root: Path | None, seeds: int, store: Store, *, controls: bool, quick: bool
+    chosen: PublishedTable,
+    root: Path | None,
+    seeds: int,
+    store: Store,
+    *,
+    controls: bool,
+    workers: int | None = 1,
+    quick: bool,
 ) -> Table:
     from privet.cli.render.progress import figure_progress
     from privet.reproduction.runner import figures_needed, run_table
 
     with figure_progress(figures_needed(chosen, seeds, controls=controls, quick=quick)) as advance:
-        return run_table(chosen, root, seeds, store, controls=controls, quick=quick, progress=advance)
+        return run_table(chosen, root, seeds, store, controls=controls, workers=workers, quick=quick, progress=advance)
 
 
 def _store(folder: Path | None, fresh: bool, quick: bool) -> Store:

@@ -66,7 +66,10 @@ def train(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Train a model on the reports of a study; budgets are the manifest's."""
+    """Train a model on the reports of a study.
+
+    Budgets are those of the study's manifest.
+    """
     import sys
 
     from privet.cli.files import check_writable

@@ -29,7 +29,10 @@ def withdraw(
         typer.Option("--insecure", help="Send the token over http:// to another machine, too (default: https only)."),
     ] = False,
 ) -> None:
-    """Withdraw from a study: the collector erases all that you sent, and takes no report of yours any more."""
+    """Withdraw from a study.
+
+    The collector erases all that you sent, and takes no further report from you.
+    """
     from privet.collection.device.ledger import Ledger, default_path
     from privet.collection.device.participant import Participant, Refusal
     from privet.privacy.rounding import at_most

@@ -8,7 +8,7 @@ from typing import Any
 
 from privet.errors import InvalidData
 from privet.evaluation.documents import Document, demand
-from privet.evaluation.results import Figures
+from privet.evaluation.results import Figures, short_name
 
 __all__ = ["METRICS", "Damage", "DamageCurve"]
 
@@ -101,6 +101,9 @@ class DamageCurve(Document):
     defence: tuple[str, ...] = ()
     points: tuple[Damage, ...] = ()
     version: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dataset", short_name(self.dataset))
 
     def __repr__(self) -> str:
         losses = ", ".join(f"{each.share:.0%}: {each.loss:.3g}" for each in self.points)

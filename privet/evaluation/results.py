@@ -17,7 +17,7 @@ from privet.privacy import Guarantee
 from privet.privacy.ledger import LedgerLine
 from privet.privacy.statement import write_statement
 
-__all__ = ["ClassFigures", "Figures", "Result", "SplitFacts", "seeds_in_words", "with_interval"]
+__all__ = ["ClassFigures", "Figures", "Result", "SplitFacts", "seeds_in_words", "short_name", "with_interval"]
 
 _RESULT = "a result of a run or a sweep"
 _NEEDED = ("system", "dataset", "task", "metric", "mean", "std", "values", "settings", "controls", "guarantee")
@@ -168,8 +168,7 @@ class Result(Document):
     build: str = "unknown"
 
     def __post_init__(self) -> None:
-        if not self.dataset.startswith("pyg:"):  # a path would tell about the user's machine
-            object.__setattr__(self, "dataset", Path(self.dataset).name or self.dataset)
+        object.__setattr__(self, "dataset", short_name(self.dataset))
 
     @property
     def mean(self) -> float:
@@ -271,6 +270,11 @@ class Result(Document):
             f"Result({self.system} on {self.dataset}: {self.metric} {with_interval(self.figures)}, "
             f"{seeds_in_words(len(self.seeds))}, epsilon {self.guarantee.epsilon:.4g})"
         )
+
+
+def short_name(dataset: str) -> str:
+    """Return a dataset's name; of a path only the last part, since the rest would tell about the user's machine."""
+    return dataset if dataset.startswith("pyg:") else Path(dataset).name or dataset
 
 
 def with_interval(figures: Figures) -> str:

@@ -42,10 +42,10 @@ def degree_powers(degrees: NDArray[Any], exponent: float) -> NDArray[Any]:
 
     Args:
         degrees: Floating-point numbers, in whose type the powers are computed.
-        exponent: The exponent; -1/2 and -1 are rounded as 1 / sqrt(degree) and 1 / degree are.
+        exponent: The exponent; in single precision -1/2 and -1 are rounded as 1 / sqrt(degree) and 1 / degree are.
     """
     linked, powers = degrees > 0, np.zeros_like(degrees)
-    if exponent not in (-0.5, -1.0):
+    if degrees.dtype == np.float64 or exponent not in (-0.5, -1.0):
         np.power(degrees, exponent, out=powers, where=linked)
         return powers
     roots = np.sqrt(degrees, where=linked, out=powers) if exponent == -0.5 else degrees

@@ -123,7 +123,7 @@ def check_statement(document: object, where: str) -> dict[str, Any]:
         raise InvalidData(where, "a privacy statement, with fields such as epsilon and unit", type(document).__name__)
     missing = [name for name in schema["required"] if name not in document]
     if missing:
-        raise InvalidData(where, "a privacy statement", f"one without {', '.join(missing)}")
+        raise InvalidData(f"The {where} is no privacy statement: it lacks {', '.join(missing)}.")
     for name, rule in schema["properties"].items():
         if name in document and not _fits(document[name], rule):
             expected = "one of " + ", ".join(rule["enum"]) if "enum" in rule else rule["type"]
@@ -237,5 +237,6 @@ def _of_result(text: str, name: str) -> dict[str, Any]:
         document = json.loads(text)
         return statement(document)
     except (ValueError, KeyError, TypeError, AttributeError, PrivetError):
-        expected = "a result.json of privet run, a privacy.yaml or a directory with one"
-        raise InvalidData(f"file '{name}'", expected, "another file") from None
+        raise InvalidData(
+            f"The file '{name}' is no result. Give a result.json of privet run, a privacy.yaml or a directory with one."
+        ) from None

@@ -11,21 +11,9 @@ from typing import Any
 
 from privet.evaluation.results import Figures, Result
 from privet.evaluation.verdict import FEWEST
-from privet.reporting.drawing import drawn, write_figure
-from privet.reporting.palette import INK, LINE, ON_PAGES, OURS, style
+from privet.reporting.drawing import INK, LINE, ON_PAGES, OURS, drawn, style, write_figure
 
-__all__ = [
-    "SHOWN_BELOW",
-    "ReportFigure",
-    "accuracy_figure",
-    "broken_line",
-    "classes_figure",
-    "deciding",
-    "on_scale",
-    "solid_line",
-    "spread_in_words",
-    "tradeoff_figure",
-]
+__all__ = ["SHOWN_BELOW", "ReportFigure", "accuracy_figure", "classes_figure", "deciding", "intervals", "on_scale"]
 
 _IN_PAGE = {INK: "currentColor", LINE: "var(--line)"} | {each.light: f"var(--{each.name})" for each in ON_PAGES}
 SHOWN_BELOW = 20.0  # points; what is further down is named and not drawn, or the rest would look like one dot
@@ -87,7 +75,7 @@ def accuracy_figure(result: Result, name: str) -> ReportFigure:
                 off = f"{figures.mean:.1f}, off the scale"
                 axis.text(0.02, place, off, transform=axis.get_yaxis_transform(), color=colour, va="center")
                 continue
-            (low,), (high,) = _intervals([figures])
+            (low,), (high,) = intervals([figures])
             dots = {"color": colour, "clip_on": False, "mew": 0}  # a dot at 100 is whole
             axis.plot(figures.values, [place + 0.28] * len(figures.values), "o", alpha=0.6, ms=3, **dots)
             margin = [figures.mean - low]
@@ -120,42 +108,6 @@ def classes_figure(result: Result, control: str | None, name: str) -> ReportFigu
     return ReportFigure(name, title, 0.95 + 0.22 * len(rows), draw)
 
 
-def tradeoff_figure(points: Sequence[Result], name: str) -> ReportFigure:
-    """Draw the metric against the true epsilon with 95 % confidence intervals, and the controls as broken lines.
-
-    The strongest control without private data has a band. Controls so far below that the rest would be a flat line are
-    named and not drawn. Fewer than three seeds have dots instead of intervals, which would span the whole axis.
-    """
-    first = points[0]
-    main = deciding(first)
-
-    def draw(axis: Any) -> None:
-        places = [point.guarantee.epsilon for point in points]
-        means = [point.mean for point in points]
-        below, reached = [], []
-        for key in (key for key in first.controls if all(key in point.controls for point in points)):
-            figures = [point.controls[key] for point in points]
-            lowest, highest = (pick(each.mean for each in figures) for pick in (min, max))
-            if highest < min(means) - SHOWN_BELOW:
-                below.append(f"{figures[0].short} is below: {lowest:.0f} to {highest:.0f}")
-            else:
-                reached += broken_line(axis, places, figures, key, banded=key == main)
-        reached += solid_line(axis, places, [point.figures for point in points], first.system, OURS)
-        if places[0] > 0 and places[-1] / places[0] > 6:
-            axis.set_xscale("log")
-        axis.set_xticks(places, [f"{place:.3g}" for place in places])
-        axis.minorticks_off()
-        on_scale(axis.set_ylim, reached, "%" in first.metric)
-        where = f"{first.system} on {first.dataset}, {spread_in_words(first.seeds)}"
-        axis.set_xlabel("\n".join([f"true epsilon ({first.guarantee.unit})", where, *below]))
-        axis.set_ylabel(first.metric)
-        axis.grid()
-        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, columnspacing=1.2)
-
-    title = f"{first.metric} of {first.system} on {first.dataset} against epsilon, with its controls"
-    return ReportFigure(name, title, 3.4, draw)
-
-
 def on_scale(limit: Callable[[float, float], Any], reached: Sequence[float], percent: bool) -> None:
     """Set the limits of an axis so that all that is drawn is on it, but never beyond the possible.
 
@@ -169,44 +121,7 @@ def on_scale(limit: Callable[[float, float], Any], reached: Sequence[float], per
     limit(max(low - room, 0.0) if percent else low - room, min(high + room, 100.0) if percent else high + room)
 
 
-def broken_line(
-    axis: Any, places: Sequence[float], figures: Sequence[Figures], key: str, *, banded: bool
-) -> list[float]:
-    """Draw a control's means, within the band of their confidence intervals if asked to; return what was reached."""
-    low, high = _intervals(figures)
-    colour, dashes = style(key)
-    axis.plot(places, [each.mean for each in figures], ls=dashes, color=colour, lw=1.3, label=figures[0].short)
-    if not banded:
-        return [each.mean for each in figures]
-    axis.fill_between(places, low, high, color=colour, alpha=0.13, lw=0)
-    return [*low, *high]
-
-
-def solid_line(
-    axis: Any, places: Sequence[float], figures: Sequence[Figures], label: str, colour: str, marker: str = "o"
-) -> list[float]:
-    """Draw a system's means with their confidence intervals, or each seed of a few; return what was reached."""
-    means = [each.mean for each in figures]
-    low, high = _intervals(figures)
-    margins = [mean - least for mean, least in zip(means, low, strict=True)]
-    axis.errorbar(places, means, margins, color=colour, marker=marker, ms=4.5, lw=1.6, capsize=3, label=label)
-    seeds = [(place, value) for place, each in zip(places, figures, strict=True) for value in _few(each)]
-    axis.plot([place for place, _ in seeds], [value for _, value in seeds], ".", color=colour, alpha=0.6, ms=5, mew=0)
-    return [*low, *high, *(value for _, value in seeds)]
-
-
-def spread_in_words(seeds: Sequence[int]) -> str:
-    """Say how the spread over the seeds is drawn."""
-    few = "one seed, no intervals" if len(seeds) == 1 else f"{len(seeds)} seeds, each a dot"
-    return few if len(seeds) < FEWEST else f"{len(seeds)} seeds, 95 % intervals"
-
-
-def _few(figures: Figures) -> tuple[float, ...]:
-    """Return the seeds' figures if there are too few for an interval."""
-    return figures.values if 1 < len(figures.values) < FEWEST else ()
-
-
-def _intervals(figures: Sequence[Figures]) -> tuple[list[float], list[float]]:
+def intervals(figures: Sequence[Figures]) -> tuple[list[float], list[float]]:
     """Return the ends of the confidence intervals; too few seeds have none."""
     margins = [0.0 if len(each.values) < FEWEST else each.half_width or 0.0 for each in figures]
     pairs = [(each.mean, margin) for each, margin in zip(figures, margins, strict=True)]

@@ -17,12 +17,11 @@ from privet.evaluation.sweep import Sweep
 from privet.privacy import Guarantee
 from privet.privacy.rounding import at_most
 from privet.privacy.statement import statement
-from privet.reporting.asked import asked_figure
-from privet.reporting.certified import certified_figure
-from privet.reporting.figures import ReportFigure, accuracy_figure, classes_figure, deciding, tradeoff_figure
-from privet.reporting.marks import marks, plain
-from privet.reporting.palette import ON_PAGES
-from privet.reporting.systems_figure import systems_figure
+from privet.reporting.curves import systems_figure, tradeoff_figure
+from privet.reporting.drawing import ON_PAGES
+from privet.reporting.figures import ReportFigure, accuracy_figure, classes_figure, deciding
+from privet.reporting.shares import asked_figure, certified_figure
+from privet.reporting.titles import marks, plain
 from privet.systems import Fitted
 
 __all__ = ["build_report", "read_results", "write_report"]
@@ -95,7 +94,7 @@ def build_report(results: Sequence[Result]) -> tuple[str, list[ReportFigure]]:
     from markupsafe import Markup
 
     if not results:
-        raise InvalidParameter("results", "at least one", "none")
+        raise InvalidParameter("A report needs at least one result.")
     figures: list[ReportFigure] = []
 
     def inline(figure: ReportFigure) -> str:

@@ -9,8 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 from privet.errors import InvalidData
-from privet.reporting.drawing import check_format, write_figure
-from privet.reporting.palette import GREYS, PAPER, SERIES, style
+from privet.reporting.drawing import GREYS, PAPER, SERIES, check_format, style, write_figure
 from privet.reproduction.measured import Table, TableCell
 
 __all__ = ["plot_table"]
@@ -32,7 +31,7 @@ def plot_table(table: Table, path: Path) -> None:
     cells = [cell for cell in table.cells if cell.measured is not None and cell.at is not None]
     panels = list(dict.fromkeys(cell.panel for cell in cells))
     if not panels:
-        raise InvalidData("table to plot", "with measured cells that have a place on an axis", "none")
+        raise InvalidData("This table has no measured cell with a place on an axis, so it cannot be drawn.")
     columns = len(panels) if len(panels) < 5 else 3 if len(panels) in (5, 6, 9) else 4
     lines = math.ceil(len(panels) / columns)
     width = max(3.1 * columns, 6.2) + 0.3

@@ -18,6 +18,7 @@ from privet.evaluation.cache import Store
 from privet.evaluation.measuring import Described, measured
 from privet.evaluation.results import Figures
 from privet.evaluation.scoring import Scores
+from privet.evaluation.workers import usual_workers
 from privet.reproduction.measured import Table, TableCell
 from privet.reproduction.published import Cell, PublishedTable, accuracy
 from privet.systems import LocalSystem
@@ -46,7 +47,7 @@ def run_table(
     *,
     controls: bool = True,
     quick: bool = False,
-    workers: int = 1,
+    workers: int | None = 1,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Table:
     """Measure every available cell of a table.
@@ -58,7 +59,8 @@ def run_table(
         store: The finished figures; what it has is not measured again.
         controls: Whether to measure what stands beside the system.
         quick: Only show that it runs: one seed, few cells, a made-up graph for each dataset, hardly any training.
-        workers: The number of processes; figures do not depend on it.
+        workers: The number of processes, of a table that :mod:`privet.reproduction.papers` has; figures do not depend
+            on it. None uses one for each core, and 1 where every graph is small.
         progress: Called with a few words after each figure.
     """
     if quick:
@@ -68,8 +70,10 @@ def run_table(
     tasks = [_Task(place, each.key, seed) for place, own in columns.items() for seed in range(seeds) for each in own]
     told = {(place, each.key): f"{table.cells[place].dataset} {table.cells[place].label} {each.short}".strip()
             for place, own in columns.items() for each in own}  # fmt: skip
+    sources = [work.source(table.cells[place]) for place in columns]
+    usual = max((usual_workers(graph, len(tasks)) for graph in sources), default=1)
     found = measured(
-        work, tasks, store, workers=workers, done=lambda task: progress(told[task.cell, task.column])
+        work, tasks, store, workers=workers or usual, done=lambda task: progress(told[task.cell, task.column])
     ).figures
 
     def cell_of(place: int, cell: Cell) -> TableCell:

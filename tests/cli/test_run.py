@@ -9,9 +9,11 @@ from unittest import mock
 
 import pytest
 from commands import Ran, run_privet
+from typer.testing import CliRunner
 
+from privet.cli import app
 from privet.data import Graph, write_directory
-from privet.systems import LPGNN
+from privet.systems import LPGNN, SYSTEMS
 
 
 def privet(*arguments: str, **environment: str) -> Ran:
@@ -110,3 +112,10 @@ def test_a_file_that_predictions_cannot_be_written_to_is_refused_before_the_work
     result = run_privet("run", "lpgnn", "--dataset", "nothing", "--predictions", tmp_path / "p.txt")
     assert result.returncode == 2
     assert result.stderr == "privet: The file of predictions must be a .csv or .parquet file, not p.txt.\n"
+
+
+def test_the_list_names_systems_and_datasets_and_needs_no_argument() -> None:
+    found = CliRunner().invoke(app, ["run", "--list"])
+    assert found.exit_code == 0, found.output
+    assert [line.split()[0] for line in found.output.splitlines()[:-1]] == list(SYSTEMS)
+    assert "cora" in found.output.splitlines()[-1]

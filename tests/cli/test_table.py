@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from privet.cli import app
 from privet.cli.app import BadOption
 from privet.cli.table import all_tables, one_table, print_tables, refuse_for_all, table
 from privet.errors import InvalidParameter
@@ -79,3 +81,9 @@ def test_options_for_one_table_are_refused_for_all() -> None:
     refuse_for_all(only=None, plot=None)
     with pytest.raises(BadOption, match="--plot"):
         refuse_for_all(only=None, plot="t.svg")
+
+
+def test_the_list_needs_no_id() -> None:
+    found = CliRunner().invoke(app, ["table", "--list"])
+    assert found.exit_code == 0, found.output
+    assert [line.split()[0] for line in found.output.splitlines()] == list(TABLES)

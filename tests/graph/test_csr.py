@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.graph.csr import csr_tensor, spmm, to_scipy, to_torch
+from privet.graph.csr import csr_tensor, empty, is_large, spmm, to_scipy, to_torch
 
 
 @given(st.integers(0, 12), st.integers(1, 12), st.integers(1, 5), st.integers(0, 2**31))
@@ -36,3 +36,15 @@ def test_round_trip_with_scipy(dtype: torch.dtype) -> None:
     again = to_scipy(to_torch(matrix, dtype))
     np.testing.assert_allclose(again.toarray(), matrix.toarray(), rtol=1e-6)
     assert to_torch(matrix).col_indices().dtype == torch.int32
+
+
+@pytest.mark.parametrize(("rows", "large"), [(10, False), (1 << 20, True)])
+def test_memory_of_either_kind_can_be_written_and_read(rows: int, large: bool) -> None:
+    matrix = empty(rows, 8, torch.float32)
+    assert matrix.shape == (rows, 8)
+    assert is_large(matrix) == large
+    matrix.fill_(1.5)
+    assert matrix.sum().item() == 1.5 * 8 * rows
+    view = matrix[-1]
+    del matrix
+    assert view.tolist() == [1.5] * 8  # the mapping lives as long as what looks into it

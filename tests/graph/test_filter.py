@@ -28,7 +28,7 @@ def test_equal_to_the_dense_polynomial(
     x = torch.randn(operator.num_nodes, 3, dtype=torch.float64)
     before = x.clone()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("privet.graph.pages._LARGE", 1 if large else 2**30)
+        patch.setattr("privet.graph.csr._LARGE", 1 if large else 2**30)
         results = [polynomial @ x, polynomial @ x]
         column = polynomial @ x[:, 0]
     for result in results:

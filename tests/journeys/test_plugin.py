@@ -15,7 +15,15 @@ from privet.data import save, social_graph
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "examples" / "plugin"
-NAMES = ("three-point", "three_point", "ThreePoint", "nearest-centre", "NearestCentre")
+NAMES = (
+    "three-point",
+    "three_point",
+    "ThreePoint",
+    "nearest-centre",
+    "NearestCentre",
+    "friend-majority",
+    "FriendMajority",
+)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +98,71 @@ def test_its_systems_guarantee_is_accounted_for(environment: dict[str, str]) -> 
     result = privet(environment, "account", "nearest-centre", "--epsilon-features", "3", "--json")
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["guarantee"]["epsilon"] == 3.0
+
+
+ROUNDS = """
+import json, sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+from privet.collection.operator.declaration import declare
+from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.received import Received
+from privet.collection.operator.rehearsal import live_collector, play_people
+from privet.collection.operator.rounds import next_round, recompute
+from privet.collection.operator.training import train
+from privet.data import social_graph, split_nodes
+from privet.evaluation import evaluate
+from privet.systems import SYSTEMS
+
+graph = social_graph(120, classes=3, average_degree=10, homophily=0.9, features=4, seed=0)
+graph = graph.replace(schema=replace(graph.schema, private_edges=True))
+system = SYSTEMS.find("friend-majority")(epsilon_labels=6.0, epsilon_edges=6.0, seed=0)
+simulated = evaluate(system, graph.replace(split=split_nodes(graph, 0.4, 0.1, seed=0)), seeds=(0, 1))
+now = datetime.now(UTC)
+period = (now - timedelta(minutes=5), now + timedelta(days=1))
+about = {"title": "Friends", "purpose": "To be tested.", "operator": "privet developers", "eligible": "Nobody real."}
+about |= {"nodes": 120, "opens": period[0].isoformat(), "closes": period[1].isoformat()}
+first = declare(about, graph.schema, system, people=np.arange(60))
+folder = StudyFolder.create(Path(sys.argv[1]), first.study, public=first.public, asks=first.asks)
+with live_collector(folder) as address:
+    store, asked = folder.store(), []
+    for study in (first.study, None):
+        study = study or next_round(store, *period)
+        people = store.at(study).form.everybody()
+        outcomes = play_people(folder, address, graph, people, round_=study)
+        asked.append([[each.name for each in study.release.questions], len(people), outcomes.count("stored")])
+    model = train(Received.at(store))
+    same = [each.differing for each in recompute(store)]
+    announced = first.study.plan.questions
+    store.dispose()
+right = float((model.fitted.predict() == graph.labels)[60:].mean())
+print(json.dumps({
+    "simulated": simulated.mean, "asked": asked, "right": right, "same": same,
+    "epsilon": model.fitted.guarantee.epsilon, "announced": [each["ask"] for each in announced],
+}))
+"""
+
+
+def test_its_system_of_two_rounds_is_a_simulation_and_a_study_over_http(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Both rounds are announced in the first manifest; the second one's table comes from the first one's answers."""
+    command = [sys.executable, "-W", "ignore", "-c", ROUNDS, str(tmp_path / "study")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout.splitlines()[-1])
+    assert found["announced"] == ["label", "friends"]
+    (one, first, stored), (two, second, counted) = found["asked"]
+    assert (one, first, stored) == (["label"], 60, 60)
+    assert (two, second) == (["friends"], counted)
+    assert counted >= 60
+    assert found["same"] == [[]]
+    assert found["epsilon"] == 18.0  # the class, and a relationship at both its ends
+    assert min(found["right"], found["simulated"]) > 0.5  # chance is about a third
 
 
 def test_its_own_tests_pass(environment: dict[str, str]) -> None:

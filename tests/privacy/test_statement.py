@@ -122,7 +122,7 @@ def test_the_schema_and_the_check_refuse_the_same(change: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("name", statement_schema()["required"])
 def test_every_field_is_demanded(name: str) -> None:
-    with pytest.raises(InvalidData, match=f"one without {name}"):
+    with pytest.raises(InvalidData, match=f"it lacks {name}"):
         check_statement({key: value for key, value in statement(RESULT).items() if key != name}, "statement")
 
 

@@ -8,8 +8,9 @@ from some_results import limits, some_result
 
 from privet.data import Graph
 from privet.evaluation import sweep
-from privet.reporting.figures import accuracy_figure, deciding, tradeoff_figure
-from privet.reporting.palette import style
+from privet.reporting.curves import tradeoff_figure
+from privet.reporting.drawing import style
+from privet.reporting.figures import accuracy_figure, deciding
 from privet.systems import LPGNN
 
 

@@ -25,7 +25,10 @@ def demo(
     ] = False,
     out: Annotated[Path, typer.Option(help="Directory for the report and the results.")] = Path("privet-demo"),
 ) -> None:
-    """Show what privet is for on synthetic people, in about a minute: answers, friend lists, audits, a live study."""
+    """Show what privet does, on synthetic people, in a minute.
+
+    The demo has private answers, friend lists, audits and a live study.
+    """
     run_demo(nodes, seed, out, everything=everything)
 
 

@@ -36,9 +36,10 @@ def export(
     cluster: ClusterName = None,
     insecure_cluster: InsecureCluster = False,
 ) -> None:
-    """Write the newest round's reports to a Parquet file, or the public record of all rounds to a SQLite file.
+    """Write the reports, or the public record, to a file.
 
-    With --partitions they need not fit into memory, and an export that was stopped goes on when the same command is
+    The newest round's reports go to a Parquet file, the public record of all rounds to a SQLite file. With
+    --partitions they need not fit into memory, and an export that was stopped goes on when the same command is
     given again. In a store the reports become its table 'answers'.
     """
     if partitions is not None or (out / "store.json").is_file():
@@ -94,7 +95,10 @@ def verify(
         typer.Argument(metavar="STUDY", help="A study's directory, or a file of 'privet study export --public'."),
     ],
 ) -> None:
-    """Compute every later round again, and compare it with its manifest; exit code 1 if one differs."""
+    """Compute later rounds again, and compare them.
+
+    Each is compared with its manifest; the exit code is 1 if one differs.
+    """
     from privet.collection.operator.export.public_record import open_record
     from privet.collection.operator.rounds import recompute
 
@@ -123,7 +127,10 @@ def expire(
         bool, typer.Option("--now", help="Close the study and delete its reports today (default: when they are due).")
     ] = False,
 ) -> None:
-    """Delete the reports whose retention has ended and keep their number; a running collector does so by itself."""
+    """Delete the reports whose retention has ended.
+
+    Their number is kept. A running collector does so by itself.
+    """
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.study.retention import deletion_time
 
@@ -188,7 +195,10 @@ def backup(
         typer.Option("--with-keys", help="Put the keys in: who has the file can issue tokens (default: leave out)."),
     ] = False,
 ) -> None:
-    """Write manifest, reports and counts to one file, while collectors run."""
+    """Write a study to one file, while collectors run.
+
+    The file has the manifest, reports and counts.
+    """
     from privet.collection.operator.backup import write_backup
     from privet.data.files import check_writable
 
@@ -203,9 +213,10 @@ def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The backup.")],
     folder: Annotated[Path, typer.Argument(metavar="NEW_STUDY", help="The directory to make.")],
 ) -> None:
-    """Make a study's directory from a backup, once the file is found undamaged and every report valid.
+    """Make a study's directory from a backup.
 
-    Reports go to SQLite in the new directory, or to the PostgreSQL database in PRIVET_STORE or PRIVET_STORE_FILE.
+    Nothing is made unless the file is undamaged and every report valid. Reports go to SQLite in the new directory,
+    or to the PostgreSQL database in PRIVET_STORE or PRIVET_STORE_FILE.
     """
     from privet.collection.operator.restoration import restore_backup
 

@@ -45,14 +45,16 @@ def new(
         ),
     ] = None,
 ) -> None:
-    """Make a study from its file: manifest, keys, and a token for each person.
+    """Make a study from its file.
 
-    Reports go to SQLite in the study's directory, or to the PostgreSQL database whose URL is in PRIVET_STORE or in the
-    file that PRIVET_STORE_FILE names. Keys can be given in the same way (PRIVET_SIGNING_KEY, PRIVET_OPERATOR_KEY). None
-    of them is an option, because every user of a machine can read the arguments of its processes.
+    The directory has the manifest, keys, and a token for each person. Reports go to SQLite in the study's
+    directory, or to the PostgreSQL database whose URL is in PRIVET_STORE or in the file that PRIVET_STORE_FILE
+    names. Keys can be given in the same way (PRIVET_SIGNING_KEY, PRIVET_OPERATOR_KEY). None of them is an option,
+    because every user of a machine can read the arguments of its processes.
     """
     from privet.collection.operator.keys import VARIABLES
     from privet.collection.operator.new_study import make_study, price_of
+    from privet.collection.study.chain import Chain
     from privet.collection.study.manifest import DEFAULT_LIMIT
     from privet.collection.study.retention import retention_in_words
     from privet.collection.study.study_file import StudyFile
@@ -70,7 +72,7 @@ def new(
     out_.print(made.guarantee().in_words())
     out_.print(f"It costs a participant {at_most(made.price.epsilon)} of their lifetime epsilon.")
     out_.print(retention_in_words(made).replace("your report", "reports"))
-    if made.plan is not None:
+    if Chain((made,)).planned:
         out_.print(f"All rounds together cost at most {at_most(price)}. The next one: privet study next {where}")
     if price > DEFAULT_LIMIT:
         out_.print(f"That is more than their default limit of {DEFAULT_LIMIT:g}: most devices will refuse it.")

@@ -18,7 +18,10 @@ def links(
     ],
     out: Annotated[Path, typer.Option(help="The CSV file to write: node, link.")] = Path("links.csv"),
 ) -> None:
-    """Write every participant's personal link, with the token that is valid now. The file is a secret."""
+    """Write every participant's personal link to a file.
+
+    Links have the tokens that are valid now. The file is a secret.
+    """
     from privet.collection.operator.enrolment import write_links
 
     count = write_links(folder, url, out)
@@ -39,7 +42,10 @@ def revoke(
 def forget(
     folder: Folder, nodes: Annotated[list[int], typer.Argument(min=0, metavar="NODE...", help="Who is erased.")]
 ) -> None:
-    """Erase all reports of a node, in every round; nothing is taken from it any more."""
+    """Erase all reports of a node, and take no more of it.
+
+    Reports of every round are erased.
+    """
     from privet.collection.operator.enrolment import forget as erase
 
     done = erase(folder, *nodes)

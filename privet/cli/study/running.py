@@ -86,7 +86,10 @@ def status(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show each round, how many answered, what was refused, how honest reports look, and what was promised."""
+    """Show who answered, what was refused, what is promised.
+
+    Each round is shown, and how honest its reports look.
+    """
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.server.store.overview import overview, screen_round, stores_of
 
@@ -164,7 +167,10 @@ def next_(
         ),
     ] = None,
 ) -> None:
-    """Close the newest round and draw up the next one from what is public by now."""
+    """Close the newest round, and open the next one.
+
+    It is drawn up from what is public by now.
+    """
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.operator.rounds import next_round
     from privet.privacy.rounding import at_most

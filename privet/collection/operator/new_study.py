@@ -196,7 +196,7 @@ def _placed(file: StudyFile, key: KeyPath, make: Callable[[], _T]) -> _T:
     try:
         return make()
     except PrivetError as error:
-        file.refuse([(key, f"do not give a valid study. {error}")])
+        file.refuse([(key, f"This gives no valid study. {error}")])
         raise
 
 

@@ -36,8 +36,11 @@ class RoundForm:
 
     @cached_property
     def longest(self) -> int:
-        """The most bytes that a body can have."""
-        return max(self.release.wire.longest, self._open.record.itemsize if len(self.panel) else 0)
+        """The most bytes that a body of this or of a later round can have.
+
+        A collector may be sent reports to a round that it has not noticed yet, and must not call them too long.
+        """
+        return max(self.study.planned.wire.longest, self._open.record.itemsize if len(self.panel) else 0)
 
     def everybody(self) -> NDArray[np.int64]:
         """Return the ids of the people from whom a report is expected, ascending."""

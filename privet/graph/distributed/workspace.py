@@ -7,7 +7,7 @@ import threading
 import torch
 
 from privet.errors import InvalidParameter
-from privet.graph.pages import empty
+from privet.graph.csr import empty
 
 __all__ = ["Workspace", "columns_at_once"]
 

@@ -4,7 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_rounds import ASKED, ME, OFFERS, PANEL, Server, chain_of_three, first_round, resemblance
+from made_rounds import (
+    ASKED,
+    ME,
+    OFFERS,
+    PANEL,
+    Server,
+    chain_of_three,
+    first_round,
+    friends,
+    later_round,
+    resemblance,
+)
 from simulated_studies import make_study, simulated
 
 from privet.collection.device.ledger import Ledger
@@ -65,3 +76,11 @@ def test_a_study_of_one_round_asks_everybody():
     again, opened = form.split(answers.users.tolist(), study.release.wire.pack(answers))
     assert again.users.tolist() == answers.users.tolist()
     assert len(opened.users) == 0
+
+
+def test_reports_to_later_rounds_are_not_too_long():
+    first = first_round()
+    second = later_round(first, friends(), resemblance())
+    form = RoundForm(first, first.release)
+    assert RoundForm(make_study(), make_study().release).longest == make_study().release.wire.longest
+    assert form.longest >= second.release.wire.longest > 1

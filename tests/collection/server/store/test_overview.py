@@ -44,7 +44,7 @@ def test_two_rounds(tmp_path):
     assert [count for _, count in found["erased"]["days"]] == [1, 1]
     assert found["models"][0]["erasures_since"] == 1
     assert first["delete_on"] == (store.study.closes + timedelta(days=90)).isoformat()
-    assert json.loads(json.dumps(found))["guarantee"]["epsilon"] == 3.0
+    assert json.loads(json.dumps(found))["guarantee"]["epsilon"] == 4.0
     store.dispose()
 
 

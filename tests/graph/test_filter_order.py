@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import torch
 
 from privet.graph import Filter, LazyFeatures, gcn_operator
-from privet.graph.order import local_order
+from privet.graph.filter import local_order
 
 
 def ring_of_cliques(cliques: int = 40, size: int = 8, seed: int = 0) -> sp.csr_array:

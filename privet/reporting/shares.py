@@ -1,4 +1,4 @@
-"""The figure of who is asked what, for systems that choose whom to ask."""
+"""Figures of shares of people: who is asked what, and whose prediction stands against how many lies."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from privet.evaluation.results import Result
+from privet.reporting.drawing import GREEN, LINE, OCHRE, ORANGE, OURS, PINK, PURPLE
 from privet.reporting.figures import ReportFigure
-from privet.reporting.palette import GREEN, LINE, OCHRE, ORANGE, OURS, PINK, PURPLE
 
-__all__ = ["asked_figure", "shares_asked"]
+__all__ = ["asked_figure", "certified_figure", "shares_asked", "withstanding"]
 
 _MANY = 5  # options from which on people are drawn as one group
 _STRENGTH = {2: 0.3, 3: 0.5, 4: 0.75, _MANY: 1.0}
@@ -66,6 +66,40 @@ def asked_figure(result: Result, name: str) -> ReportFigure | None:
     lines = (sum(len(parts) - 1 for parts in rows.values()) + 2) // 2
     title = f"Who was asked what by {result.system} on {result.dataset}. {told}"
     return ReportFigure(name, title, 0.75 + 0.3 * len(rows) + 0.2 * lines, draw)
+
+
+def withstanding(facts: Mapping[str, float], name: str = "withstands") -> dict[int, float]:
+    """Return shares by the number of lies, from the facts ``withstands_1``, ``withstands_2`` and so on.
+
+    >>> withstanding({"withstands_2": 0.5, "withstands_1": 0.75, "asked": 1.0})
+    {1: 0.75, 2: 0.5}
+    """
+    found = {int(key.removeprefix(f"{name}_")): value for key, value in facts.items() if key.startswith(f"{name}_")}
+    return dict(sorted(found.items()))
+
+
+def certified_figure(result: Result, name: str) -> ReportFigure | None:
+    """Draw the share of predictions that stand against each number of lies; None for a system that cannot tell."""
+    stand, right = withstanding(result.facts), withstanding(result.facts, "certified_accuracy")
+    if not stand:
+        return None
+    told = ", ".join(f"{share:.1%} against {liars}" for liars, share in stand.items())
+
+    def draw(axis: Any) -> None:
+        lines = [(stand, OURS, "o", "stand"), (right, PURPLE, "s", "stand and are right (test nodes)")]
+        for shares, colour, mark, label in lines:
+            if shares:
+                values = [100 * share for share in shares.values()]
+                axis.plot(list(shares), values, mark + "-", color=colour, ms=4.5, lw=1.4, label=label)
+        axis.set_xticks(list(stand))
+        axis.set_xlabel("lying friends, or false published classes of friends")
+        axis.set_ylabel("predictions (%)")
+        axis.set_ylim(0, 102)
+        axis.grid()
+        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+
+    title = f"Share of people whose prediction by {result.system} on {result.dataset} stands against lies: {told}"
+    return ReportFigure(name, title, 2.6, draw)
 
 
 def _colour(part: str) -> dict[str, Any]:

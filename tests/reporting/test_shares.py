@@ -7,8 +7,8 @@ import pytest
 
 from privet.evaluation import Figures, Result
 from privet.privacy import Guarantee, Unit
-from privet.reporting.asked import asked_figure, shares_asked
 from privet.reporting.report import build_report
+from privet.reporting.shares import asked_figure, certified_figure, shares_asked
 
 FACTS = {
     "asked": 0.6, "panel": 0.1, "pilot": 0.05, "asked_2": 0.2, "asked_5": 0.1, "asked_7": 0.05, "counted_once": 0.3,
@@ -47,3 +47,27 @@ def test_the_page_has_the_figure_where_the_system_chooses_whom_to_ask() -> None:
     other, _ = build_report([replace(RESULT, facts={})])
     assert "Who is asked what" not in other
     assert asked_figure(replace(RESULT, facts={}), "asked") is None
+
+
+STANDING = {"withstands_1": 0.9, "withstands_2": 0.8, "certified_accuracy_1": 0.7, "certified_accuracy_2": 0.65}
+CERTIFIED = Result(
+    system="inquiry", dataset="village", task="t", metric="accuracy (%)", settings={}, seeds=(0, 1),
+    figures=Figures((80.0, 81.0)), controls={}, guarantee=Guarantee.local(Unit.FEATURES, 1.0), facts=STANDING,
+)  # fmt: skip
+
+
+def test_the_figure_has_both_curves(tmp_path: Path) -> None:
+    figure = certified_figure(CERTIFIED, "certified")
+    assert figure is not None
+    figure.write(tmp_path / "certified.svg")
+    drawn = (tmp_path / "certified.svg").read_text()
+    assert "stand and are right (test nodes)" in drawn
+    assert "90.0% against 1, 80.0% against 2" in figure.title
+
+
+def test_the_page_has_the_figure_where_predictions_are_certified() -> None:
+    page, figures = build_report([CERTIFIED])
+    assert "Against liars" in page
+    assert "certified-1-inquiry-village" in [each.name for each in figures]
+    other, _ = build_report([replace(CERTIFIED, facts={})])
+    assert "Against liars" not in other

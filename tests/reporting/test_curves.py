@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from some_results import limits, some_result
 
-from privet.evaluation import Figures
+from privet.evaluation.damage import Damage, DamageCurve
+from privet.evaluation.results import Figures
 from privet.privacy import Guarantee, Unit
+from privet.reporting.curves import damage_figure, shared_controls, systems_figure
 from privet.reporting.report import build_report
-from privet.reporting.systems_figure import shared_controls, systems_figure
 
 LPGNN = [some_result(epsilon) for epsilon in (0.5, 4.0)]
 INQUIRY = replace(some_result(1.0, values=(90.0, 91.0, 92.0)), system="inquiry")
@@ -39,3 +41,14 @@ def test_a_report_draws_systems_together_only_where_there_are_several() -> None:
     alone, figures = build_report(LPGNN)
     assert "Several systems" not in alone
     assert not any(each.name.startswith("systems-") for each in figures)
+
+
+def test_only_what_was_measured_is_drawn(tmp_path: Path) -> None:
+    points = tuple(Damage(share, Figures((80.0, 81.0)), Figures((70.0, 75.0))) for share in (0.01, 0.1))
+    names = {"system": "lpgnn", "dataset": "cora", "goal": "accuracy", "kind": "report", "metric": "accuracy (%)"}
+    figure = damage_figure(DamageCurve(**names, points=points, seeds=(0, 1)), "damage")
+    figure.write(tmp_path / "damage.svg")
+    drawn = (tmp_path / "damage.svg").read_text()
+    assert "liars" in drawn
+    assert "random reports" not in drawn
+    assert "people who lie (%)" in drawn
