@@ -34,6 +34,8 @@ def made(tmp_path):
         ("people.directory=no-such-file", "no-such-file"),
         ("questions.0.answers=3", "needs low and high for a number, or answers for categories"),
         ("questions.9.low=3", "there is no table questions.9 to change"),
+        ("questions=[{answers=3}]", "has answers without an order, which multi-bit would read as the numbers 0 to 2"),
+        ("people.nodes=1_000_000_000_000", "people.nodes must be at most"),
     ],
 )
 def test_a_bad_declaration_leaves_nothing(tmp_path, change, expected):

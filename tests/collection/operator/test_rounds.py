@@ -20,7 +20,7 @@ from privet.errors import InvalidData, PrivetError
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
 from privet.release.blobs import array_digest, salt_of
-from privet.systems import Inquiry
+from privet.systems import LPGNN, Inquiry, PrivGE, Structure, UnsuitableRelease
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 PERIOD = (NOW - timedelta(hours=1), NOW + timedelta(days=1))
@@ -295,3 +295,37 @@ def test_people_who_were_erased_are_not_predicted_unless_asked_for(graph):
     for model, words in ((left, "makes no prediction for 2 of them"), (kept, "predicts 2 of them all the same")):
         assert words in " ".join(model.summary())
         assert "has seen none of them" not in " ".join(model.summary())
+
+
+def test_a_system_of_one_round_is_a_study_with_nothing_more_to_ask(graph):
+    """Any system is declared in the same way; another one that asks the same may be trained in its place."""
+    labels = np.where(np.arange(160) < 100, graph.labels, -1)
+    system = LPGNN(epsilon_features=4.0, max_epochs=3, seed=0)
+    store = opened(graph, system, graph=Graph(graph.adjacency), labels=labels)
+    assert [question.name for question in store.study.release.questions] == ["features"]
+    assert not store.study.in_rounds
+    with pytest.raises(NoMoreRounds, match="one round only"):
+        next_round(store, *PERIOD)
+    assert recompute(store) == []
+    received = Received.at(store)
+    assert received.system == system
+    assert train(received).fitted.system == "lpgnn"
+    other = Structure(seed=0)
+    with pytest.raises(UnsuitableRelease, match="asks other questions"):
+        train(received, other)
+    chosen = PrivGE.from_release(store.study.release, max_epochs=3, seed=0)
+    assert train(received, chosen).fitted.system == "privge"
+    with pytest.raises(InvalidData, match="binds the public topology"):
+        train(received, graph=Graph(graph.adjacency))
+    store.dispose()
+
+
+def test_public_data_of_one_round_may_be_given_when_the_model_is_trained(graph):
+    store = opened(graph, LPGNN(epsilon_features=4.0, max_epochs=3, seed=0))
+    labels = np.where(np.arange(160) < 100, graph.labels, -1)
+    assert train(Received.at(store), graph=Graph(graph.adjacency), labels=labels).facts.respondents == 160
+    with pytest.raises(InvalidData, match="Give the public topology"):
+        train(Received.at(store), labels=labels)
+    with pytest.raises(InvalidData, match="rounds are computed from the public topology"):
+        declare(ABOUT, graph.schema, Inquiry(pilot=0.3, seed=0), labels=labels)
+    store.dispose()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated_studies import asked, make_study
 
-from privet.collection.study.manifest import Study
+from privet.collection.study.manifest import InvalidManifest, Study
 from privet.data import Schema
 from privet.errors import InvalidData
 
@@ -161,3 +161,39 @@ def test_a_study_is_open_from_its_opening_until_before_its_closing(study):
     assert not study.is_open(datetime(2019, 12, 31, 23, 59, 59, tzinfo=UTC))
     assert study.is_open(study.opens)
     assert not study.is_open(study.closes)
+
+
+LABEL = {"ask": "label", "mechanism": "randomized-response", "epsilon": 1.0}
+VECTOR = {"ask": "features", "mechanism": "multi-bit", "epsilon": 1.0}
+OPTIONS = {"ask": "resemblance", "mechanism": "offered-response", "epsilon": 1.0, "most": 3}
+
+
+def planned(*questions):
+    return {"system": "anything", "settings": {}, "questions": list(questions)}
+
+
+def test_a_plan_announces_the_questions_of_all_rounds():
+    study = make_study(release=[LABEL], plan=planned(LABEL, OPTIONS))
+    assert study.in_rounds
+    assert [question.name for question in study.planned.questions] == ["label", "resemblance"]
+    assert study.planned.price.epsilon == 2.0
+    whole = make_study(release=[LABEL, VECTOR], plan=planned(LABEL, VECTOR))
+    assert not whole.in_rounds
+    assert not any("later rounds" in text for text in whole.guarantee().unprotected)
+
+
+@pytest.mark.parametrize(
+    ("release", "plan", "words"),
+    [
+        ([VECTOR], planned(LABEL), "release must not ask 'features', which the plan does not announce"),
+        ([{**LABEL, "epsilon": 2.0}], planned(LABEL), "release must ask 'label' with the mechanism that the plan"),
+        ([{**VECTOR, "mechanism": "hds"}], planned(VECTOR), "release must ask 'features' with the mechanism"),
+        ([{**VECTOR, "sample": 2}], planned(VECTOR), "release must ask 'features' with the mechanism"),
+        ([LABEL], planned(LABEL, {**OPTIONS, "scorer": "sha256:" + "0" * 64}), "questions without tables"),
+        ([LABEL], planned(LABEL, {**OPTIONS, "scorer": None}), "without empty values"),
+        ([LABEL], planned(LABEL, LABEL), "each asked once"),
+    ],
+)
+def test_a_round_asks_what_its_plan_announces(release, plan, words):
+    with pytest.raises(InvalidManifest, match=words):
+        make_study(release=release, plan=plan)

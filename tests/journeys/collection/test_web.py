@@ -390,6 +390,10 @@ def test_a_changed_manifest_is_refused(live: Live, visitor: Callable[..., Visit]
     page.get_by_role("heading", name="This is not the study you were invited to").wait_for()
 
 
+OTHERS = asked({"mechanism": "hds", "epsilon": 9.0}, {"epsilon": 9.0})
+DEARER = {"system": "inquiry", "settings": {}, "questions": OTHERS}
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -404,6 +408,7 @@ def test_a_changed_manifest_is_refused(live: Live, visitor: Callable[..., Visit]
         ({"panel": "sha256:0"}, "people or panel"),
         ({"plan": {"system": "inquiry"}}, "lacks the field “settings”"),
         ({"plan": {"system": "inquiry", "settings": {}, "questions": []}}, "which its plan does not announce"),
+        ({"plan": DEARER}, "otherwise than its plan announces"),
         ({"delete_after": -1}, "delete_after"),
         ({"release": []}, "asks nobody"),
         ({"release": {"ask": "features"}}, "is not a list of questions"),
