@@ -119,8 +119,8 @@ def compare(first: Result, second: Result) -> Comparison:
     for what, ours, theirs in (("metric", first.metric, second.metric), ("seeds", first.seeds, second.seeds)):
         if ours != theirs:
             raise InvalidData(
-                f"Two results are compared with the same {what}: the first has {ours}, the second {theirs}. Measure one "
-                "of them again."
+                f"Two results are compared with the same {what}: the first has {ours}, the second {theirs}. Measure "
+                "one of them again."
             )
     if first.split is None or second.split is None:
         raise InvalidData("A result of an older version does not record its test nodes. Measure it again.")
