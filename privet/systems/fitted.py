@@ -147,7 +147,7 @@ class Fitted:
             raise InvalidData(f"model in {folder.name}", "a model's directory", str(error)) from None
         wanted = {"probabilities", "nodes"} <= arrays.keys()
         if not isinstance(document, dict) or document.get("format") != _FORMAT or not wanted:
-            raise InvalidData(f"model in {folder.name}", f"of the format {_FORMAT}", "another one")
+            raise InvalidData(f"{folder.name} is no model of the format {_FORMAT}: train it again with this version.")
         rows = np.full((document["num_nodes"], arrays["probabilities"].shape[1]), np.nan, dtype=np.float32)
         rows[arrays["nodes"]] = arrays["probabilities"]
         guarantee = document["guarantee"]
@@ -170,7 +170,7 @@ class Fitted:
             collection: "simulation" if one program played everybody, "real" otherwise.
         """
         if self.guarantee is None:
-            raise InvalidData(f"result of {self.system}", "a private one", "one that protects nobody")
+            raise InvalidData(f"This result of {self.system} protects nobody, so it has no privacy statement.")
         return {
             "version": self.version,
             "build": self.build,
@@ -231,7 +231,7 @@ class Fitted:
         import pyarrow.parquet as pq
 
         if self.embedding is None:
-            raise InvalidData(f"result of {self.system}", "one with an embedding", "none")
+            raise InvalidData(f"This result of {self.system} has no embedding to save.")
         columns: dict[str, NDArray[Any]] = {"node": np.arange(len(self.embedding))}
         columns |= {f"z{i}": self.embedding[:, i] for i in range(self.embedding.shape[1])}
         with atomic_file(path) as file:

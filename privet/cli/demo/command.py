@@ -69,7 +69,7 @@ def run_demo(
         status.update("drawing the report")
         page = _write(results, out)
     console.print(
-        f"[bold]Seen:[/] {page} opens in a browser; results and privacy statements lie beside it.", soft_wrap=True
+        f"[bold]Seen:[/] {page} opens in a browser.\nResults and privacy statements lie beside it.", soft_wrap=True
     )
     _next_steps(console, out, time.perf_counter() - began)
 

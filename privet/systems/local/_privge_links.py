@@ -51,7 +51,7 @@ class LinkFitted(Fitted):
     @property
     def _links_embedding(self) -> NDArray[np.float32]:
         if self.embedding is None or "scorer.weight" not in self.weights:
-            raise InvalidData(f"result of {self.system}", "a link predictor", "one without an embedding or a scorer")
+            raise InvalidData(f"This result of {self.system} predicts no links. Use PrivGE.fit_links.")
         return self.embedding
 
 

@@ -212,7 +212,7 @@ class RGNN(NetworkSettings, LocalSystem):
             epochs = count()
             return lambda network: -next(epochs)
         if not len(labels.validation):
-            raise InvalidData("nodes given to RGNN", "some of them for validation, to keep the best epoch", "none")
+            raise InvalidData("RGNN found no validation node to choose the best epoch by. Use keep_best=False.")
         return lambda network: labels.validation_loss(network(x, operator))
 
 
@@ -237,7 +237,7 @@ class _Labels:
         visible = np.where(fit, seen, -1)
         fitted = np.flatnonzero(visible >= 0)
         if not len(fitted):
-            raise InvalidData("training nodes given to RGNN", "labelled, at least one of them", "none that is")
+            raise InvalidData("RGNN found no training node whose class is known. Give the graph labels.")
         held = np.flatnonzero(collected.validation & (seen >= 0))
         arrays = (seen, visible, fitted, held)
         known = dict(zip(("seen", "visible", "fitted", "validation"), map(torch.from_numpy, arrays), strict=True))
