@@ -164,5 +164,5 @@ def test_wrong_parameters_are_refused_in_one_sentence(wrong: dict) -> None:
 def test_a_graph_without_labels_cannot_be_classified(graph: Graph) -> None:
     system = PrivGE(**FAST)
     collected = system.collect(graph.replace(labels=None, split=None), SeededBits(0))
-    with pytest.raises(InvalidData, match="a split into training, validation and test nodes"):
+    with pytest.raises(InvalidData, match="no split into training, validation and test nodes"):
         system.fit(collected)

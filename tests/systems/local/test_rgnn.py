@@ -140,7 +140,7 @@ def test_validation_reports_cannot_both_train_and_choose() -> None:
         RGNN(keep_best=True, validation_reports=True)
     graph = community_graph()
     split = replace(graph.split, train=graph.split.train | graph.split.validation, validation=graph.split.test & False)
-    with pytest.raises(InvalidData, match="some of them for validation"):
+    with pytest.raises(InvalidData, match="no validation node"):
         fit(replace(QUICK, keep_best=True), graph.replace(split=split))
     assert fit(QUICK, graph.replace(split=split)).validation_score is None
 
@@ -180,7 +180,7 @@ def test_features_must_be_categorical_and_training_nodes_labelled() -> None:
     with pytest.raises(InvalidData, match=r"RGNN needs categorical features.*group_columns\(graph, 1\)"):
         QUICK.collect(graph, SeededBits(0))
     grouped = group_columns(graph, 1)
-    with pytest.raises(InvalidData, match="training nodes given to RGNN must be labelled"):
+    with pytest.raises(InvalidData, match="no training node whose class is known"):
         fit(QUICK, grouped.replace(labels=np.where(graph.split.train, -1, graph.labels)))
 
 
