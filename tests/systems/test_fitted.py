@@ -96,5 +96,5 @@ def test_an_embedding_is_written_as_parquet(fitted: Fitted, tmp_path: Path) -> N
     table = pq.read_table(tmp_path / "z.parquet")
     assert table.column_names == ["node", "z0", "z1"]
     assert table["z1"].to_pylist() == pytest.approx(fitted.embedding[:, 1].tolist())
-    with pytest.raises(InvalidData, match="with an embedding"):
+    with pytest.raises(InvalidData, match="no embedding to save"):
         Fitted("x", None, fitted.probabilities).save_embedding(tmp_path / "none.parquet")
