@@ -31,6 +31,7 @@ from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler
 from privet.mechanisms import Bits, GridSum, SeededBits
 from privet.systems import CentralSystem, Fitted
+from privet.systems.central._settings import PrivateTraining
 
 __all__ = ["Move", "Replay", "replay"]
 
@@ -191,7 +192,7 @@ class _Run:
             patch.object(SubgraphSampler, "always_the_same", watched_always),
             patch.object(SubgraphSampler, "centres", watched_centres),
             patch.object(GridSum, "with_noise", watched_noise),
-            patch.object(CentralSystem, "bits", lambda system: self.bits),
+            patch.object(PrivateTraining, "bits", lambda settings: self.bits),
         ):
             yield
 

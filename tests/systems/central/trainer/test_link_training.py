@@ -158,7 +158,7 @@ def test_a_prediction_reads_no_training_node(graph: Graph, fitted: Any) -> None:
     pairs = np.stack(np.nonzero(graph.split.test[:, None] & graph.split.test))[:, ::50]
     before = fitted.predict_links(pairs)
     hidden = np.where(graph.split.train, np.nan, 1.0).astype(np.float32)[:, None] * graph.features.toarray()
-    inference = replace(fitted._inference, features=hidden)
+    inference = replace(fitted._predictions, features=hidden)
     heard, alone = inference.rows(), inference.rows(alone=True)
     chances = torch.from_numpy(inference.link_scores(pairs, heard, alone)).sigmoid().numpy()
     np.testing.assert_allclose(chances, before, rtol=1e-5)

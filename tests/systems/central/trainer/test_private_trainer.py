@@ -166,7 +166,7 @@ def test_heterogeneous_graphs_are_refused(graph: Graph) -> None:
         ({"at_once": 0}, "at_once"),
         ({"loss": "pairs"}, "losses of one sub-graph"),
         ({"outputs": 2, "loss": "mse", "targets": np.zeros(300)}, "regression needs one output"),
-        ({"loss": "mse"}, "a number for each node"),
+        ({"loss": "mse"}, "Give one for each node as targets"),
         ({"targets": np.zeros(300)}, "the labels of the graph"),
         ({"multiplier": -1.0}, "multiplier"),
     ],
