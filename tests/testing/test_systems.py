@@ -13,6 +13,7 @@ from privet.data.population import Population
 from privet.mechanisms import Bits, MultiBit, SeededBits
 from privet.systems import Collected, Fitted, LocalSystem
 from privet.testing import check_local_system
+from privet.testing.systems import check_test_labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,3 +119,8 @@ def test_a_broken_system_is_refused(graph: Graph, broken: type[Centres], sentenc
 def test_a_system_that_is_not_what_its_release_says_is_refused(graph: Graph) -> None:
     with pytest.raises(Exception, match="centres cannot learn from a study that asks for features"):
         check_local_system(Stubborn(epsilon_features=4.0), graph)
+
+
+def test_a_system_that_reads_labels_of_test_nodes_is_refused_by_their_own_check_too(graph: Graph) -> None:
+    with pytest.raises(AssertionError, match="depends on the labels of test nodes"):
+        check_test_labels(Peeking(epsilon_features=4.0), graph)
