@@ -38,4 +38,4 @@ def test_all_is_every_extra_that_a_user_needs_and_dev_includes_it() -> None:
     assert DECLARED["all"] == ["privet[collection,learning,networkx,scale,search]"]
     assert "privet[all,docs]" in DECLARED["dev"]
     base = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    assert sorted(map(plain, base)) == ["numpy", "pydantic", "rich", "scipy", "typer"]
+    assert sorted(map(plain, base)) == ["numpy", "platformdirs", "pydantic", "rich", "scipy", "typer"]

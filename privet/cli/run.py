@@ -75,7 +75,10 @@ def run(
     listed: Annotated[
         bool,
         typer.Option(
-            "--list", help="Name every system and every known dataset, and exit.", is_eager=True, callback=_list
+            "--list",
+            help="Name every system and every known dataset, and exit (default: no).",
+            is_eager=True,
+            callback=_list,
         ),
     ] = False,
 ) -> None:

@@ -57,7 +57,10 @@ def table(
     out: Out = None,
     as_json: AsJson = False,
     listed: Annotated[
-        bool, typer.Option("--list", help="Name every table and figure, and exit.", is_eager=True, callback=_list)
+        bool,
+        typer.Option(
+            "--list", help="Name every table and figure, and exit (default: no).", is_eager=True, callback=_list
+        ),
     ] = False,
 ) -> None:
     """Measure a published table, beside the paper's figures.

@@ -38,7 +38,10 @@ def used_keys() -> set[str]:
     for key in re.findall(r'showEnded\("([^"]+)"', code):
         keys |= {f"ended.{key}.{part}" for part in ("heading", "text")}
     words = SCRIPTS[WEB / "words.js"]
-    gaps = set(re.findall(r'"([a-z-]+)"', words[words.index("function gaps") :].split("\n}\n")[0]))
+    listing = re.sub(
+        r"plans\([^)]*\)", "", words[words.index("function gaps") :].split("\n}\n")[0]
+    )  # names of questions
+    gaps = set(re.findall(r'"([a-z-]+)"', listing))
     keys |= {f"panel.{part}" for part in ("leaves", "cost")}  # made of parts in words.js, as these in kinds/friends.js
     keys |= {f"{name}.{part}" for name in ("friends", "friends-again") for part in ("group", "each")}
     for path in (WEB / "kinds").glob("*.js"):

@@ -19,6 +19,7 @@ pytest.importorskip("starlette", reason="the collector in this test needs the ex
 
 from simulated_studies import make_study
 
+from privet import __version__
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import live_collector
 
@@ -82,7 +83,7 @@ def test_taking_part_needs_the_base_installation_only(base: Path, tmp_path: Path
     assert not any(name in listed for name in ("torch", "starlette", "sqlalchemy", "pyarrow", "matplotlib"))
 
     assert "participate" in privet(base, "--help", home=tmp_path)
-    assert "privet 0.1.0" in privet(base, "--version", home=tmp_path)
+    assert f"privet {__version__}" in privet(base, "--version", home=tmp_path)
     study = make_study()
     folder = StudyFolder.create(tmp_path / "study", study)
     answers = tmp_path / "me.json"

@@ -249,7 +249,12 @@ def test_what_does_not_fit_the_study_is_refused() -> None:
         ("one of 4 classes", system, answers, known | {"labels": np.full(NODES, 4)}),
         ("Nobody has reported", system, study.release.wire.unpack([], []), known),
         ("different ids", system, answers.with_part("features", twice), known),
-        ("answers to features", system, answers.with_part("neighbours", play(lists)[1]["neighbours"]), known),
+        (
+            "must answer features; they answer features, neighbours",
+            system,
+            answers.with_part("neighbours", play(lists)[1]["neighbours"]),
+            known,
+        ),
     ]
     for message, chosen, given, rest in cases:
         with pytest.raises(PrivetError, match=message):

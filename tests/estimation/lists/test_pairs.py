@@ -197,5 +197,5 @@ def test_two_lists_of_one_node_are_refused() -> None:
 def test_lengths_of_some_lists_are_refused() -> None:
     reports, mechanism, _ = some_lists(12, 0.5, False, 0)
     pairs = ReportedPairs.from_reports(reports, mechanism, some=True)
-    with pytest.raises(InvalidReports, match="those of all nodes"):
+    with pytest.raises(InvalidReports, match="only if every list arrived"):
         estimated_degrees(pairs, np.ones(12), 1.0)

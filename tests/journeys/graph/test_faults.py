@@ -24,7 +24,7 @@ X = np.random.default_rng(0).standard_normal((60, 4)).astype(np.float32)
 PHASES = [
     ("privet.data.store.sorting", "read_piece"),
     ("privet.data.store.sorting", "_numbered"),
-    ("privet.graph.distributed.scales", "_power"),
+    ("privet.graph.distributed.scales", "degree_powers"),
     ("privet.graph.distributed.hop", "_load"),
     ("privet.graph.distributed.kernel", "_multiply"),
     ("privet.graph.distributed.graph", "write_block"),

@@ -218,5 +218,5 @@ def test_a_split_without_validation_nodes_is_refused(graph: Graph) -> None:
     split = Split(graph.split.train, nobody, ~graph.split.train)
     system = quick()
     collected = system.collect(graph.replace(split=split), SeededBits(0))
-    with pytest.raises(InvalidData, match=r"some for training and some for validation, not 200 and 0"):
+    with pytest.raises(InvalidData, match=r"some for training and some for validation; it has 200 and 0"):
         system.fit(collected)

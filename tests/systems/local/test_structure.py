@@ -53,7 +53,7 @@ def test_a_budget_for_features_is_refused() -> None:
 
 def test_private_edges_are_refused(graph: Graph) -> None:
     hidden = graph.replace(schema=replace(graph.schema, private_edges=True))
-    with pytest.raises(InvalidData, match="with public edges"):
+    with pytest.raises(InvalidData, match="needs public edges"):
         Structure().collect(hidden)
 
 

@@ -348,7 +348,7 @@ def test_counts_above_the_cap_are_refused() -> None:
         strange.checked()
     with pytest.raises(InvalidReports, match="cannot have sent"):
         system.fit(replace(collected, answers=strange, learned={}))
-    with pytest.raises(InvalidData, match=r"counts given to Counts must be from 0 to 4, not what is in row 0"):
+    with pytest.raises(InvalidData, match=r"Counts takes counts from 0 to 4; row 0"):
         Counts(epsilon=1.0, classes=2, cap=4).perturb(np.array([[5, 0]]), Untouched(0))
 
 
