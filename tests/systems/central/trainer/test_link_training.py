@@ -114,7 +114,7 @@ def test_it_learns(graph: Graph, multiplier: float) -> None:
     links = split_edges(graph, 0.0, 0.5, seed=0, nodes=graph.split.test)
     pairs = np.concatenate([links.test.edges, links.test.non_edges], axis=1)
     exists = np.arange(pairs.shape[1]) < links.test.edges.shape[1]
-    few = {"batch_size": 300, "epochs": 40, "learning_rate": 0.05, "noise_multiplier": 0.0}
+    few = {"batch_size": 300, "epochs": 12, "learning_rate": 0.1, "noise_multiplier": 0.0}
     made = trainer(links.graph, multiplier=multiplier, **few).fit()
     untrained = trainer(links.graph, learning_rate=1e-12).fit()
     assert made.score(pairs=pairs, exists=exists) > untrained.score(pairs=pairs, exists=exists) + 0.05
