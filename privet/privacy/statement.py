@@ -142,7 +142,7 @@ def read_statement(path: str | Path) -> dict[str, Any]:
     try:
         text = source.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise InvalidData(f"file '{source.name}'", "a result or a privacy statement", "no text") from None
+        raise InvalidData(f"{source.name} is no text. Give a result or a privacy statement.") from None
     if source.suffix in (".yaml", ".yml"):
         return check_statement(_parse_yaml(text, source.name), f"file '{source.name}'")
     return check_statement(_of_result(text, source.name), f"statement of '{source.name}'")

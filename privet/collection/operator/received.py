@@ -33,7 +33,7 @@ __all__ = ["Received", "planned_system", "split_labelled"]
 
 @dataclass(frozen=True, eq=False)
 class Received:
-    """What a study's server was sent, and the public data that its manifest binds.
+    """The reports that a study's server holds, and the public data that its manifest binds.
 
     Attributes:
         chain: The rounds of the study.

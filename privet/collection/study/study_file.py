@@ -103,7 +103,7 @@ class _Section(BaseModel):
 
 
 class Operator(_Section):
-    """Who asks.
+    """The operator of a study, who asks.
 
     Attributes:
         name: The person or body that asks.
@@ -115,7 +115,7 @@ class Operator(_Section):
 
 
 class People(_Section):
-    """Who is asked.
+    """The people of a study, who are asked.
 
     Attributes:
         nodes: The number of people, whose ids are 0 to nodes - 1; a directory says it, too.
@@ -214,7 +214,7 @@ class Budgets(_Section):
 
 
 class FeatureMechanism(_Section):
-    """How answers are randomised in a study without a system.
+    """The randomisation of answers in a study without a system.
 
     Attributes:
         name: The mechanism of the features.
