@@ -20,7 +20,7 @@ import numpy as np
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port, start_collector
-from privet.collection.server.store.batches import pack_batch
+from privet.collection.server.http.intake import pack_batch
 from privet.collection.server.store.store import engine_for
 from privet.collection.study.manifest import Study
 from privet.data import Schema

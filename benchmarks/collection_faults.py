@@ -31,10 +31,10 @@ from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port, start_collector
 from privet.collection.operator.restoration import restore_backup
 from privet.collection.operator.rounds import next_round
-from privet.collection.server.store.batches import pack_batch
-from privet.collection.server.store.tables import REPORTS, STUDIES
+from privet.collection.server.http.intake import pack_batch
+from privet.collection.server.store.database import REPORTS, STUDIES
+from privet.collection.study.forms import OpenForm
 from privet.collection.study.manifest import Study
-from privet.collection.study.open_answers import OpenForm
 from privet.data import Graph, social_graph
 from privet.errors import InvalidReports
 from privet.mechanisms import SeededBits

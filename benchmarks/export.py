@@ -29,8 +29,7 @@ from privet.collection.operator.export.partitions import PartitionedAnswers, exp
 from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.collection.operator.keys import Keys
 from privet.collection.operator.received import Received
-from privet.collection.server.store.database import engine_for
-from privet.collection.server.store.tables import STUDIES
+from privet.collection.server.store.database import STUDIES, engine_for
 from privet.collection.study.manifest import Study
 from privet.data import Graph, Schema
 from privet.data.store import GraphStore, build_store

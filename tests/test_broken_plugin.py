@@ -10,6 +10,7 @@ import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +24,11 @@ SEEN = {
     "one-class-in-the-clear": "For the input 2, the report 2 was drawn 20,000 times of 20,000",
     "raw-features": "and it holds feature 0 of person",
 }
+PROGRAM = """
+import json, sys
+from commands import run_privet
+print(json.dumps({each: vars(run_privet("audit", *each.split())) for each in sys.argv[1:]}))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +43,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     groups = project["entry-points"].items()
     lines = [f"[{group}]\n" + "\n".join(f"{key} = {value}" for key, value in own.items()) for group, own in groups]
     (described / "entry_points.txt").write_text("\n".join(lines))
-    paths = [str(site), str(PLUGIN.parent.parent), os.environ.get("PYTHONPATH", "")]
+    ours = [site, PLUGIN.parent.parent, Path(__file__).parent / "helpers"]
+    paths = [*map(str, ours), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "COLUMNS": "300"}
 
 
@@ -50,18 +57,25 @@ def broken() -> ModuleType:
     return module
 
 
+@pytest.fixture(scope="module")
+def audited(environment: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """The end of each audit; all run in one process, since most of their time would go into starting others."""
+    command = [sys.executable, "-c", PROGRAM, *SEEN, "raw-features --json"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert ran.returncode == 0, ran.stderr
+    found: dict[str, dict[str, Any]] = json.loads(ran.stdout)
+    return found
+
+
 @pytest.mark.parametrize("name", SEEN)
-def test_the_audit_says_what_it_saw(environment: dict[str, str], name: str) -> None:
-    command = [sys.executable, "-m", "privet.cli", "audit", name]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert result.returncode == 1, result.stderr
-    assert SEEN[name] in result.stdout
-    assert "The claim is broken." in result.stdout
+def test_the_audit_says_what_it_saw(audited: dict[str, dict[str, Any]], name: str) -> None:
+    assert audited[name]["returncode"] == 1, audited[name]["stderr"]
+    assert SEEN[name] in audited[name]["stdout"]
+    assert "The claim is broken." in audited[name]["stdout"]
 
 
-def test_the_audit_says_it_in_json_too(environment: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "privet.cli", "audit", "raw-features", "--json"]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False, env=environment).stdout)
+def test_the_audit_says_it_in_json_too(audited: dict[str, dict[str, Any]]) -> None:
+    found = json.loads(audited["raw-features --json"]["stdout"])
     assert found["questions"]["features"]["holds"]
     assert not found["collection"]["holds"]
     assert SEEN["raw-features"] in found["collection"]["problem"]

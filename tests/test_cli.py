@@ -34,7 +34,7 @@ def test_a_true_claim_exits_with_0() -> None:
         ("account multibit", "NAME must be one of adjacency-response, "),
         ("account multi-bit --epsilon 0", "--epsilon must be a finite number above 0, not 0."),
         ("account multi-bit --epsilon nan", "--epsilon must be a finite number above 0, not nan."),
-        ("account multi-bit --classes 3", "multi-bit takes --epsilon, --dimension, "),
+        ("account multi-bit --classes 3", "multi-bit takes no --classes; it has epsilon, dimension, "),
         ("account multi-bit --low 2 --high 1", "--low and --high must be finite with low < high, not "),
         ("audit multi-bit --claim published", "--claim must be 'own' or a number for this mechanism, not published."),
         ("audit multi-bit --dimension 5000 --sample 40", "An audit needs a MultiBit small enough to list its reports"),
@@ -69,8 +69,8 @@ def test_what_the_parser_refuses_is_one_line_and_exit_code_2(arguments: tuple[st
     "arguments",
     [
         ("account", "randomized-response", "--classes", "1000000"),
-        ("audit", "randomized-response", "--classes", "1500"),
-        ("audit", "adjacency-response", "--num-nodes", "14"),
+        ("audit", "randomized-response", "--classes", "700"),
+        ("audit", "adjacency-response", "--num-nodes", "12"),
         ("audit", "multi-bit", "--dimension", "12"),
     ],
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privet.accounts.by_name import mechanism_from, system_kind
+from privet.errors import InvalidParameter, UnknownParameter
 from privet.mechanisms import MECHANISMS, Mechanism, SeededBits
 from privet.privacy import Guarantee
 from privet.privacy.accounting.losses import paper_sigma
@@ -18,7 +18,19 @@ from privet.privacy.explanation import Explanation, Part
 from privet.privacy.ledger import LedgerLine
 from privet.release.central import CentralRelease
 
-__all__ = ["CentralAccount", "LocalAccount", "MechanismAccount", "account", "account_mechanism"]
+if TYPE_CHECKING:
+    from privet.systems import CentralSystem, LocalSystem
+
+__all__ = [
+    "CentralAccount",
+    "LocalAccount",
+    "MechanismAccount",
+    "account",
+    "account_mechanism",
+    "check_known",
+    "mechanism_from",
+    "system_kind",
+]
 
 _NOT_A_SUM = "No person pays all of these parts, so epsilon is less than their sum."
 
@@ -178,3 +190,31 @@ def account_mechanism(mechanism: Mechanism) -> MechanismAccount:
         users_for_error_one_tenth_of_range=math.ceil((deviation / (0.1 * mechanism.span)) ** 2),
         influence=mechanism.influence(),
     )
+
+
+def mechanism_from(kind: type[Mechanism], parameters: Mapping[str, Any], *, small: bool = False) -> Mechanism:
+    """Return a mechanism; what is not given comes from the class's ``example`` and its own defaults.
+
+    Args:
+        kind: The mechanism's class.
+        parameters: Values by the names of its fields.
+        small: True for a version whose reports an audit can list (default False).
+    """
+    check_known(kind.name, parameters, [field.name for field in fields(kind)])
+    return kind(**{**kind.example, **(kind.small if small else {}), **parameters})
+
+
+def system_kind(name: str, others: Collection[str] = ()) -> type[LocalSystem | CentralSystem]:
+    """Return the system of a name; an unknown one is an error that also lists ``others``."""
+    from privet.systems import SYSTEMS  # imports torch, which a mechanism does not need
+
+    if name not in SYSTEMS:
+        raise InvalidParameter("name", "one of " + ", ".join([*others, *SYSTEMS]), name)
+    return SYSTEMS[name]
+
+
+def check_known(owner: str, parameters: Collection[str], known: Collection[str]) -> None:
+    """Refuse a parameter that is not among the known ones."""
+    for name in parameters:
+        if name not in known:
+            raise UnknownParameter(name, owner, known)

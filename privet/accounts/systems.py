@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from privet.accounts.account import CentralAccount, LocalAccount
-from privet.accounts.by_name import check_known
+from privet.accounts.account import CentralAccount, LocalAccount, check_known
 from privet.data import Schema
 from privet.data.population import Population
 from privet.errors import InvalidParameter, MissingParameter, PrivetError

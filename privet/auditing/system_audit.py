@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from privet.accounts.by_name import check_known
+from privet.accounts.account import check_known
 from privet.auditing.central.audited_claim import PAPER_RUN
 from privet.auditing.central.canary import CanaryAudit, audit_process
 from privet.auditing.central.one_run import OneRunAudit, audit_in_one_run

@@ -10,17 +10,16 @@ from typing import Any, NoReturn
 
 import typer
 
-from privet.cli.app import app
-from privet.cli.help import GroupedCommand
-from privet.cli.wording import calls_as_options, in_options
-from privet.errors import InvalidParameter, PrivetError
+from privet.cli.app import GroupedCommand, app
+from privet.cli.errors import as_option
+from privet.errors import PrivetError
 from privet.extras import extra_of, needs
 
 __all__ = ["app", "main"]
 
 for _name in (
-    "demo.command", "run", "sweep", "compare", "table", "report", "statement", "advise", "account", "audit", "attack",
-    "certify", "study", "participate", "withdraw", "ledger", "train", "predict", "graph",
+    "demo", "run", "sweep", "attack", "table", "results", "advise", "guarantees", "study", "participate", "ledger",
+    "models", "graph",
 ):  # fmt: skip
     import_module(f"privet.cli.{_name}")  # registers its commands, in this order
 for _group in (app, *(each.typer_instance for each in app.registered_groups if each.typer_instance)):
@@ -39,10 +38,8 @@ def main() -> None:
         status = app(standalone_mode=False)
         if status == 130:  # what typer makes of Ctrl-C
             raise KeyboardInterrupt
-    except InvalidParameter as error:
-        _stop(in_options(error, app, sys.argv[1:]), 2)
     except PrivetError as error:
-        _stop(calls_as_options(str(error), app, sys.argv[1:]), 2)
+        _stop(as_option(error, app, sys.argv[1:]), 2)
     except _UsageFault as error:
         _stop(" ".join(error.format_message().split()), 2)
     except (KeyboardInterrupt, typer.Abort):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from privet.cli.app import AsJson, BadOption, Data, app, examples
-from privet.cli.options import Fresh, Out
+from privet.cli.app import AsJson, BadOption, app, check_writable, examples, show
+from privet.cli.options import Data, Fresh, Out, figure_store
 
 if TYPE_CHECKING:
     from privet.advice.topology import Topology
@@ -27,34 +26,22 @@ def advise(
     graph: Annotated[
         str | None,
         typer.Option(
-            help="Edge list (.csv, .parquet), npz file, directory or known name; features are not read (no default).",
-            show_default=False,
+            help="Edge list (.csv, .parquet), npz file, directory or known name; features are not read (no default)."
         ),
     ] = None,
     nodes: Annotated[
-        int | None, typer.Option(min=60, help="Instead of --graph: number of people (no default).", show_default=False)
+        int | None, typer.Option(min=60, help="Instead of --graph: number of people (no default).")
     ] = None,
-    degree: Annotated[
-        float | None, typer.Option(help="With --nodes: mean number of contacts (no default).", show_default=False)
-    ] = None,
+    degree: Annotated[float | None, typer.Option(help="With --nodes: mean number of contacts (no default).")] = None,
     schema: Annotated[
-        Path | None,
-        typer.Option(help="The schema.json of the features (default: the graph's own).", show_default=False),
+        Path | None, typer.Option(help="The schema.json of the features (default: the graph's own).")
     ] = None,
-    classes: Annotated[
-        int | None, typer.Option(min=2, help="Number of classes (default: the schema's).", show_default=False)
-    ] = None,
+    classes: Annotated[int | None, typer.Option(min=2, help="Number of classes (default: the schema's).")] = None,
     features: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Instead of --schema: number of features, from 0 to 1 (no default).", show_default=False
-        ),
+        int | None, typer.Option(min=1, help="Instead of --schema: number of features, from 0 to 1 (no default).")
     ] = None,
     categories: Annotated[
-        str | None,
-        typer.Option(
-            help="Their number of categories, one for all or comma separated (default: numbers).", show_default=False
-        ),
+        str | None, typer.Option(help="Their number of categories, one for all or comma separated (default: numbers).")
     ] = None,
     protect: Annotated[
         str, typer.Option(help="What shares the budget: features; features,labels; or features,edges.")
@@ -76,10 +63,8 @@ def advise(
     from privet.advice.advise import advise as simulate
     from privet.advice.advise import figures_needed
     from privet.advice.plan import StudyPlan
-    from privet.cli.files import check_writable
-    from privet.cli.options import figure_store
     from privet.cli.render.advice import print_advice
-    from privet.cli.render.progress import figure_progress
+    from privet.cli.render.screen import figure_progress
 
     check_writable(out)
     topology = topology_for(graph, data, nodes, degree)
@@ -89,7 +74,7 @@ def advise(
         found = simulate(plan, lambda: advance("simulating"), store=figure_store(None, fresh))
     if out is not None:
         found.save(out)
-    typer.echo(json.dumps(found.to_dict())) if as_json else print_advice(found)
+    show(found, print_advice, as_json)
 
 
 def topology_for(graph: str | None, root: Path | None, nodes: int | None, degree: float | None) -> Topology:

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
 from privet.errors import PrivetError
 
-__all__ = ["AsJson", "BadOption", "Data", "Seeds", "System", "app", "examples", "with_options"]
+__all__ = [
+    "GROUPS",
+    "AsJson",
+    "BadOption",
+    "GroupedCommand",
+    "app",
+    "check_writable",
+    "examples",
+    "expanded",
+    "show",
+    "table_parameters",
+    "used",
+    "with_options",
+]
 
 app = typer.Typer(
     name="privet",
@@ -25,15 +40,6 @@ app = typer.Typer(
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object (default: text for people).")]
 
-System = Annotated[str, typer.Argument(metavar="SYSTEM", help="For example lpgnn; an unknown name lists them all.")]
-Data = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="PRIVET_DATA", help="Directory of the named datasets (default: PRIVET_DATA).", show_default=False
-    ),
-]
-Seeds = Annotated[int, typer.Option(min=1, help="Number of random splits and simulations.")]
-
 
 class BadOption(PrivetError, ValueError):
     """Options that do not fit together or do not fit the system: one sentence that says what to type instead."""
@@ -44,31 +50,134 @@ def examples(*commands: str) -> str:
     return "\b\nFor example:\n" + "\n".join(f"  {command}" for command in commands)
 
 
+def expanded(
+    command: Callable[..., None],
+    name: str,
+    parameters: Sequence[inspect.Parameter],
+    collect: Callable[[dict[str, Any]], Any],
+) -> Callable[..., None]:
+    """Return a command with more parameters, which it receives as one argument.
+
+    Args:
+        command: The command.
+        name: The argument of the command that stands for the parameters.
+        parameters: The parameters, annotated as Typer reads them.
+        collect: Makes the argument from their values by name.
+    """
+
+    @functools.wraps(command)
+    def wrapper(**arguments: Any) -> None:
+        values = {each.name: arguments.pop(each.name) for each in parameters}
+        command(**arguments, **{name: collect(values)})
+
+    own = [each for each in inspect.signature(command, eval_str=True).parameters.values() if each.name != name]
+    every = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own, *parameters)]
+    wrapper.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {each.name: each.annotation for each in every}
+    return wrapper
+
+
 def with_options(table: Mapping[str, tuple[Any, ...]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command every option of a table; it receives those that were used as ``options``.
 
     Args:
         table: By the option's name its type, its help text and, where that is not ``--name``, how it is spelled.
     """
+    return lambda command: expanded(command, "options", table_parameters(table), used)
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(command)
-        def wrapper(**arguments: Any) -> None:
-            options = {name: arguments.pop(name) for name in table}
-            command(**arguments, options={name: value for name, value in options.items() if value is not None})
 
-        own = inspect.signature(command, eval_str=True).parameters.values()
-        shared = []
-        for name, (kind, text, *spelled) in table.items():
-            spelling = spelled or ["--" + name.replace("_", "-")]
-            annotation: Any = Annotated[kind | None, typer.Option(*spelling, help=text, show_default=False)]
-            shared.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
-        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name != "options"] + shared
-        wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
-        return wrapper
+def table_parameters(table: Mapping[str, tuple[Any, ...]]) -> list[inspect.Parameter]:
+    """Return the parameters of the options of a table, none of which has a default."""
+    found = []
+    for name, (kind, text, *spelled) in table.items():
+        spelling = spelled or ["--" + name.replace("_", "-")]
+        annotation: Any = Annotated[kind | None, typer.Option(*spelling, help=text)]
+        found.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+    return found
 
-    return decorate
+
+def used(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that were given a value."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+class Printable(Protocol):
+    """A finding that is printed for people or as JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+
+
+P = TypeVar("P", bound=Printable)
+
+
+def show(found: P, print_it: Callable[[P], None], as_json: bool) -> None:
+    """Print a finding as one JSON object or, with a function, for people."""
+    typer.echo(json.dumps(found.to_dict())) if as_json else print_it(found)
+
+
+def check_writable(*paths: Path | None, plot: Path | None = None) -> None:
+    """Refuse paths that cannot be written before an hour is spent on what goes into them; None is left out.
+
+    Args:
+        *paths: Files.
+        plot: The file of a drawing, whose ending must be one that can be drawn.
+    """
+    from privet.data import files
+
+    for path in (*paths, plot):
+        if path is None:
+            continue
+        if path.is_dir():
+            raise BadOption(f"{path} is a directory; name a file, such as result.json.")
+        if not path.parent.is_dir():
+            raise BadOption(f"{path} cannot be written: its directory must be an existing directory.")
+        files.check_writable(path)
+    if plot is not None:
+        from privet.reporting.drawing import check_format
+
+        check_format(plot)
+
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Budgets": (
+        "epsilon", "epsilon_features", "epsilon_labels", "epsilon_edges", "epsilon_per_feature", "class_sums", "delta",
+        "target_epsilon", "budget",
+    ),
+    "The population": ("dimension", "low", "high", "classes", "categories", "num_nodes", "nodes", "public_features"),
+    "The mechanism": ("sample", "steps", "cap", "most", "fill", "one_sided"),
+    "The training": ("sigma", "noise_multiplier", "noise", "rate", "multiplier", "max_degree"),
+    "The system": ("panel", "pilot", "scorer", "defence", "backbone", "hops", "others"),
+    "The audit": ("claim", "one_run", "sequential", "canaries", "runs"),
+    "Data": ("dataset", "data", "split", "group_columns", "graph", "labels", "schema"),
+    "Measuring": (
+        "seed", "seeds", "workers", "store", "fresh", "controls", "cluster", "insecure_cluster", "quick",
+    ),
+    "Output": ("as_json", "out", "plot"),
+}  # fmt: skip
+"""The groups of options by the names of their parameters; all others stand under Options."""
+
+_GROUP_OF = {name: group for group, names in GROUPS.items() for name in names}
+_FEW = 8  # options that need no groups
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose help lists options in groups, if there are more than a few."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for the arguments, one for each group of options, and one for the other options."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{group: [] for group in GROUPS}, "Options": []}
+        shown = [each for each in self.get_params(ctx) if each.get_help_record(ctx) is not None]
+        many = sum(each.param_type_name == "option" for each in shown) > _FEW
+        for each in shown:
+            group = _GROUP_OF.get(each.name or "", "Options") if many else "Options"
+            record = each.get_help_record(ctx)
+            assert record is not None
+            sections["Arguments" if each.param_type_name == "argument" else group].append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 @app.callback(invoke_without_command=True)

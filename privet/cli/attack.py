@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
-from privet.cli.options import (
-    SETTINGS,
-    Dataset,
-    Fresh,
-    GroupColumns,
-    KeptFigures,
-    OtherSettings,
-    Out,
-    Plot,
-    SplitShares,
-    Workers,
-)
+from privet.cli.app import BadOption, app, examples
+from privet.cli.measuring import SETTINGS, Measuring, measuring
+from privet.cli.options import names_of, numbers_of
 
 
 @app.command(
@@ -29,11 +18,9 @@ from privet.cli.options import (
         "privet attack lpgnn --dataset cora --data DIR --defence screen --plot damage.svg",
     )
 )
-@with_options({name: value for name, value in SETTINGS.items() if name != "defence"})
+@measuring({name: value for name, value in SETTINGS.items() if name != "defence"})
 def attack(
-    system: System,
-    dataset: Dataset,
-    options: dict[str, Any],
+    chosen: Measuring,
     share: Annotated[str, typer.Option(help="Shares of all people who lie, comma separated.")] = "0.01,0.05,0.1",
     goal: Annotated[
         str,
@@ -56,73 +43,40 @@ def attack(
         str | None,
         typer.Option(
             help="Also measure the system with these defences, comma separated: screen, trim, agree, bound (default: "
-            "none).",
-            show_default=False,
+            "none)."
         ),
     ] = None,
     random: Annotated[bool, typer.Option(help="Also measure random reports of the same people.")] = True,
-    data: Data = None,
-    group_columns: GroupColumns = None,
-    other: OtherSettings = None,
-    seeds: Seeds = 5,
-    split: SplitShares = None,
-    workers: Workers = None,
-    store: KeptFigures = None,
-    fresh: Fresh = False,
-    plot: Plot = None,
-    out: Out = None,
-    as_json: AsJson = False,
 ) -> None:
     """Measure the damage that liars do to a local system.
 
     Beside it stands the damage of random reports by the same people.
     """
     from privet.auditing.attacks import GOALS, KINDS
-    from privet.cli.files import check_writable
-    from privet.cli.options import figure_store, load_dataset, names_of, numbers_of, settings_of, split_shares
-    from privet.cli.render.attack import print_damage
-    from privet.cli.render.progress import figure_progress
+    from privet.cli.render.measurements import print_damage
+    from privet.cli.render.screen import figure_progress
     from privet.evaluation.attack import Attack, figures_needed
     from privet.evaluation.attack import attack as measure
-    from privet.evaluation.workers import usual_workers
     from privet.reporting.curves import damage_figure
-    from privet.systems import SYSTEMS, LocalSystem
-    from privet.systems.presets import system_for
+    from privet.systems import LocalSystem
 
-    check_writable(out, plot=plot)
     _check_word("goal", goal, GOALS)
     _check_word("kind", kind, tuple(each for each in KINDS if each != "random"))
     _check_word("choice", choice, ("random", "hubs"))
-    found = SYSTEMS.find(system)
-    if not issubclass(found, LocalSystem):
-        raise BadOption(f"{found.name} asks no devices, so nobody can lie to it; attack a local system such as lpgnn.")
+    if not issubclass(chosen.kind, LocalSystem):
+        name = chosen.kind.name
+        raise BadOption(f"{name} asks no devices, so nobody can lie to it; attack a local system such as lpgnn.")
     shares, defences = numbers_of(share, "--share", "0.01,0.05", below=1), names_of(defence)
-    built = system_for(system, dataset, settings_of(found, options, other))
+    system = chosen.built(chosen.settings())
     if defences:
-        system_for(system, dataset, {**settings_of(found, options, other), "defence": defences})  # refused at once
-    graph = load_dataset(dataset, data, found.name, group_columns)
+        chosen.built({**chosen.settings(), "defence": defences})  # refused at once
+    graph = chosen.graph()
     plan = Attack(goal, kind, choice, target, friends)  # type: ignore[arg-type]
-    needed = figures_needed(len(shares), seeds, bool(defences), random)
+    needed = figures_needed(len(shares), chosen.seeds, bool(defences), random)
+    protocol = chosen.protocol(graph, needed)
     with figure_progress(needed) as advance:
-        curve = measure(
-            built,
-            graph,
-            shares,
-            plan,
-            seeds=seeds,
-            defence=defences,
-            random=random,
-            split=split_shares(split),
-            dataset=dataset,
-            store=figure_store(store, fresh),
-            workers=workers or usual_workers(graph, needed),
-            progress=advance,
-        )
-    if out is not None:
-        curve.save(out)
-    if plot is not None:
-        damage_figure(curve, plot.stem).write(plot)
-    typer.echo(json.dumps(curve.to_dict())) if as_json else print_damage(curve)
+        curve = measure(system, graph, shares, plan, defence=defences, random=random, progress=advance, **protocol)
+    chosen.finish(curve, damage_figure, print_damage)
 
 
 def _check_word(option: str, word: str, known: tuple[str, ...]) -> None:

@@ -137,7 +137,7 @@ def build(
 
     An undirected edge is listed once. A build that was stopped goes on when the same command is given again.
     """
-    from privet.cli.render.progress import phase_progress
+    from privet.cli.render.screen import phase_progress
     from privet.data.store.building import build_store
     from privet.data.store.node_files import count_nodes
 

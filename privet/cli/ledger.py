@@ -1,33 +1,60 @@
-"""``privet ledger``: everything that this device has reported, and what is left of its owner's budget."""
+"""``privet withdraw`` and ``privet ledger``: what this device has sent, taking it back, and the budget that is left."""
 
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from privet.cli.app import AsJson, BadOption, app, examples
-from privet.cli.render.whole import print_whole
+from privet.cli.participate import Insecure, LedgerFile, StudyId, addressed, agrees
+from privet.cli.render.screen import print_rows
 
-if TYPE_CHECKING:
-    from privet.collection.device.ledger import Entry
+
+@app.command(epilog=examples("privet withdraw LINK"))
+def withdraw(
+    url: Annotated[str, typer.Argument(metavar="LINK", help="The link; - reads it from standard input.")],
+    study_id: StudyId = None,
+    ledger: LedgerFile = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Withdraw without being asked (default: ask).")] = False,
+    insecure: Insecure = False,
+) -> None:
+    """Withdraw from a study.
+
+    The collector erases all that you sent, and takes no further report from you.
+    """
+    from privet.collection.device.ledger import Ledger, default_path
+    from privet.collection.device.participant import Participant, Refusal
+    from privet.privacy.rounding import at_most
+
+    out = Console(highlight=False, soft_wrap=True)
+    link = (sys.stdin.readline() if url == "-" else url).strip()
+    collector, token, study_id = addressed(link, study_id, insecure=insecure)
+    device = Participant(Ledger(ledger or default_path()))
+    study = device.check(collector.manifest(study_id), study_id)
+    if not yes and not agrees(out, f"Have all erased that you sent to '{study.title}'? You cannot take part again."):
+        raise Refusal("Nothing was erased, because you did not agree.")
+    done = device.withdraw(study, collector, token)
+    out.print("The collector has erased all that you sent in this study.")
+    if done.charged:
+        out.print(
+            f"Your ledger still counts {at_most(done.charged)} for it: somebody has seen the report, and models that "
+            "were trained before may have used it. Erasing it does not undo that."
+        )
+    if done.refunded:
+        out.print(f"{at_most(done.refunded)} is refunded: that report never left this device.")
 
 
 @app.command("ledger", epilog=examples("privet ledger", "privet ledger --limit 2"))
 def show_ledger(
-    ledger: Annotated[
-        Path | None,
-        typer.Option(help="Your lifetime ledger (default: privet/ledger.sqlite of your data).", show_default=False),
-    ] = None,
-    limit: Annotated[
-        float | None, typer.Option(help="Set your lifetime limit of epsilon (default: leave it).", show_default=False)
-    ] = None,
+    ledger: LedgerFile = None,
+    limit: Annotated[float | None, typer.Option(help="Set your lifetime limit of epsilon (default: leave it).")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what this device has reported, and the budget left."""
@@ -56,12 +83,19 @@ def show_ledger(
         amounts = {"limit": owned.limit, "spent": owned.spent, "delta": owned.spent_delta}
         print(json.dumps({**amounts, "reports": reports, "refunds": returned}))
         return
-    table = Table("made", "study", "title", "epsilon", "sent")
-    for entry in entries:
-        made = f"{datetime.fromtimestamp(entry.made, UTC):%Y-%m-%d}"
-        table.add_row(made, entry.study[:12], escape(entry.title), at_most(entry.cost), _state(entry))
+    rows = [
+        (
+            f"{datetime.fromtimestamp(entry.made, UTC):%Y-%m-%d}",
+            entry.study[:12],
+            escape(entry.title),
+            at_most(entry.cost),
+            "withdrawn" if entry.withdrawn else "yes" if entry.sent else "not yet",
+        )
+        for entry in entries
+    ]
     out = Console(highlight=False)
-    print_whole(out, table, keys=3)
+    columns = ("made", "study", "title", "epsilon", "sent")
+    print_rows(out, "", columns, rows, words=5, keys=3, frame=box.HEAVY_HEAD)
     if any(entry.withdrawn for entry in entries):
         out.print("A withdrawn report stays charged: it was erased, but somebody has seen it.")
     for refund in refunds:
@@ -69,9 +103,3 @@ def show_ledger(
     out.print(f"Spent {at_most(owned.spent)} of {owned.limit:g}; {max(0.0, owned.limit - owned.spent):g} left.")
     if owned.spent_delta:
         out.print(f"Delta: {owned.spent_delta:g} of {LIFETIME_DELTA:g}.")
-
-
-def _state(entry: Entry) -> str:
-    if entry.withdrawn:
-        return "withdrawn"
-    return "yes" if entry.sent else "not yet"

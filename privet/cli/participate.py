@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from privet.collection.study.directory import Directory
     from privet.collection.study.manifest import Study
 
+StudyId = Annotated[str | None, typer.Option("--study", help="The id you were given (default: from the link).")]
+LedgerFile = Annotated[
+    Path | None, typer.Option(help="Your lifetime ledger (default: privet/ledger.sqlite of your data).")
+]
+Insecure = Annotated[
+    bool, typer.Option("--insecure", help="Send the token over http:// to another machine, too (default: https only).")
+]
+
 
 @app.command(
     epilog=examples("privet participate LINK --answers me.json", "privet participate - --answers me.json < link.txt")
@@ -41,37 +49,26 @@ def participate(
     answers: Annotated[
         Path, typer.Option(help='JSON file on this device: {"features": [..], "label": 1, "neighbours": [..]}.')
     ],
-    study_id: Annotated[
-        str | None, typer.Option("--study", help="The id you were given (default: from the link).", show_default=False)
-    ] = None,
+    study_id: StudyId = None,
     directory: Annotated[
         Path | None,
         typer.Option(
             help="CSV file of all participants (node, name) to check the study against; neighbours may then be names "
-            "(default: none).",
-            show_default=False,
+            "(default: none)."
         ),
     ] = None,
-    ledger: Annotated[
-        Path | None,
-        typer.Option(help="Your lifetime ledger (default: privet/ledger.sqlite of your data).", show_default=False),
-    ] = None,
+    ledger: LedgerFile = None,
     limit: Annotated[
-        float | None,
-        typer.Option(help="Change your lifetime limit of epsilon first (default: 4 at the start).", show_default=False),
+        float | None, typer.Option(help="Change your lifetime limit of epsilon first (default: 4 at the start).")
     ] = None,
     clip: Annotated[
         bool, typer.Option("--clip", help="Let answers outside their range count as its nearest end (default: ask).")
     ] = False,
     show: Annotated[
-        bool,
-        typer.Option("--show", help="As a member of the panel, send your answers as they are (default: ask)."),
+        bool, typer.Option("--show", help="As a member of the panel, send your answers as they are (default: ask).")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Take part without being asked (default: ask).")] = False,
-    insecure: Annotated[
-        bool,
-        typer.Option("--insecure", help="Send the token over http:// to another machine, too (default: https only)."),
-    ] = False,
+    insecure: Insecure = False,
 ) -> None:
     """Take part in a study.
 

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
 
-from privet.cli.app import AsJson, BadOption, Data, Seeds, System, app, examples, with_options
-from privet.cli.options import (
-    SETTINGS,
-    Controls,
-    Dataset,
-    Fresh,
-    GroupColumns,
-    KeptFigures,
-    OtherSettings,
-    Out,
-    Plot,
-    SplitShares,
-    Workers,
-)  # fmt: skip
+from privet.cli.app import BadOption, app, examples
+from privet.cli.measuring import SETTINGS, Measuring, field_name, measuring
+from privet.cli.options import Controls, numbers_of
 
 _REPORTS = ("features", "labels", "edges")
 
 
-@app.command(
-    epilog=examples("privet sweep lpgnn --dataset cora --data DIR --epsilon 0.5,1,2"),
-)
-@with_options(SETTINGS)
+@app.command(epilog=examples("privet sweep lpgnn --dataset cora --data DIR --epsilon 0.5,1,2"))
+@measuring(SETTINGS)
 def sweep(
-    system: System,
-    dataset: Dataset,
-    options: dict[str, Any],
+    chosen: Measuring,
     epsilon: Annotated[
         str,
         typer.Option(
@@ -43,69 +27,35 @@ def sweep(
         str | None,
         typer.Option(
             help="Which report of a local system gets --epsilon: features (default), labels or edges. The others keep "
-            "their own budget, and the true total is the sum of all.",
-            show_default=False,
+            "their own budget, and the true total is the sum of all."
         ),
     ] = None,
-    data: Data = None,
-    group_columns: GroupColumns = None,
-    other: OtherSettings = None,
-    seeds: Seeds = 5,
-    split: SplitShares = None,
     controls: Controls = True,
-    workers: Workers = None,
-    store: KeptFigures = None,
-    fresh: Fresh = False,
-    plot: Plot = None,
-    out: Out = None,
-    as_json: AsJson = False,
 ) -> None:
     """Measure accuracy against a privacy budget.
 
     Figures have 95 % confidence intervals, and the controls stand beside them.
     """
-    from privet.cli.files import check_writable
-    from privet.cli.options import figure_store, load_dataset, numbers_of, settings_of, split_shares
-    from privet.cli.render.progress import figure_progress
-    from privet.cli.render.sweep import print_sweep
+    from privet.cli.render.measurements import print_sweep
+    from privet.cli.render.screen import figure_progress
     from privet.evaluation.evaluate import figures_needed
     from privet.evaluation.sweep import sweep as measure
-    from privet.evaluation.workers import usual_workers
     from privet.reporting.curves import tradeoff_figure
-    from privet.systems import SYSTEMS
-    from privet.systems.presets import system_for
 
-    check_writable(out, plot=plot)
-    kind, values = SYSTEMS.find(system), numbers_of(epsilon, "--epsilon", "0.1,1,4")
-    budget, chosen = budget_field(kind, of), settings_of(kind, options, other)
-    if budget in chosen:
+    values = numbers_of(epsilon, "--epsilon", "0.1,1,4")
+    budget, settings = budget_field(chosen.kind, of), chosen.settings()
+    if budget in settings:
         raise BadOption(f"{budget} is what the sweep changes; leave it out, or choose another report with --of.")
 
     def make(value: float) -> Any:
-        return system_for(system, dataset, {**chosen, budget: value})
+        return chosen.built({**settings, budget: value})
 
-    first = make(values[0])  # refuses wrong settings before the data is read
-    graph = load_dataset(dataset, data, kind.name, group_columns)
-    needed = figures_needed(first, seeds, controls)
+    needed = figures_needed(make(values[0]), chosen.seeds, controls)  # refuses wrong settings before the data is read
+    graph = chosen.graph()
+    protocol = chosen.protocol(graph, needed)
     with figure_progress(len(values) * needed) as advance:
-        curve = measure(
-            make,
-            graph,
-            values,
-            budget=budget,
-            seeds=seeds,
-            controls=controls,
-            split=split_shares(split),
-            dataset=dataset,
-            store=figure_store(store, fresh),
-            workers=workers or usual_workers(graph, needed),
-            progress=advance,
-        )
-    if out is not None:
-        curve.save(out)
-    if plot is not None:
-        tradeoff_figure(curve.points, plot.stem).write(plot)
-    typer.echo(json.dumps(curve.to_dict())) if as_json else print_sweep(curve)
+        curve = measure(make, graph, values, budget=budget, controls=controls, progress=advance, **protocol)
+    chosen.finish(curve, lambda curve, name: tradeoff_figure(curve.points, name), print_sweep)
 
 
 def budget_field(kind: type[Any], of: str | None) -> str:
@@ -116,6 +66,4 @@ def budget_field(kind: type[Any], of: str | None) -> str:
         return "target_epsilon"
     if of is not None and of not in _REPORTS:
         raise BadOption(f"--of takes features, labels or edges, not {of!r}.")
-    from privet.cli.options import field_name
-
     return field_name(kind, f"epsilon_{of or 'features'}")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from privet.cli.app import AsJson, BadOption, Data, Seeds, app, examples
-from privet.cli.options import Controls, Fresh, KeptFigures, Out, Plot, Workers
+from privet.cli.app import AsJson, BadOption, app, check_writable, examples, show
+from privet.cli.options import Controls, Data, Fresh, KeptFigures, Out, Plot, Seeds, Workers, figure_store, names_of
 
 if TYPE_CHECKING:
-    from privet.evaluation.cache import Store
     from privet.reproduction.measured import Table
     from privet.reproduction.published import PublishedTable
 
@@ -34,14 +34,9 @@ def table(
     ],
     data: Data = None,
     seeds: Seeds = 5,
-    only: Annotated[
-        str | None, typer.Option(help="Datasets, comma separated (default: all).", show_default=False)
-    ] = None,
+    only: Annotated[str | None, typer.Option(help="Datasets, comma separated (default: all).")] = None,
     condition: Annotated[
-        str | None,
-        typer.Option(
-            help='Conditions that match a pattern, such as "eps 1" or "gin*" (default: all).', show_default=False
-        ),
+        str | None, typer.Option(help='Conditions that match a pattern, such as "eps 1" or "gin*" (default: all).')
     ] = None,
     controls: Controls = True,
     workers: Workers = None,
@@ -69,77 +64,52 @@ def table(
 
     With 'all', exit code 1 says that some tables failed; they are named at the end.
     """
-    figures = _store(store, fresh, quick)
-    if name == "all":
-        refuse_for_all(only=only, condition=condition, plot=plot)
-        if not all_tables(
-            data, seeds, figures, controls=controls, workers=workers, quick=quick, out=out, as_json=as_json
-        ):
-            raise typer.Exit(1)
-    else:
-        one_table(
-            name, data, seeds, only, condition, figures, controls=controls, workers=workers, quick=quick,
-            plot=plot, out=out, as_json=as_json,
-        )  # fmt: skip
-
-
-def one_table(
-    name: str,
-    root: Path | None,
-    seeds: int,
-    only: str | None,
-    condition: str | None,
-    store: Store,
-    *,
-    controls: bool,
-    workers: int | None = 1,
-    quick: bool,
-    plot: Path | None,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """Measure what the store does not have yet, print the table, perhaps write and draw it."""
-    from privet.cli.files import check_writable
-    from privet.cli.render.table import print_table
+    from privet.cli.render.measurements import print_table
+    from privet.cli.render.screen import figure_progress
+    from privet.evaluation.cache import Store, usual_store
     from privet.reporting.table_plot import plot_table
     from privet.reproduction.papers import TABLES, published_table
+    from privet.reproduction.runner import figures_needed, run_table
+
+    # What a quick run finds is not kept, lest it be taken for a measurement.
+    figures = Store(None) if quick else figure_store(store, fresh) or usual_store()
+
+    def measured(chosen: PublishedTable) -> Table:
+        with figure_progress(figures_needed(chosen, seeds, controls=controls, quick=quick)) as advance:
+            return run_table(
+                chosen, data, seeds, figures, controls=controls, workers=workers, quick=quick, progress=advance
+            )
 
     check_writable(out, plot=plot)
+    if name == "all":
+        for option, value in {"only": only, "condition": condition, "plot": plot}.items():
+            if value is not None:
+                raise BadOption(f"--{option} is for one table; leave it out with 'all'.")
+        if not all_tables(measured, out, as_json):
+            raise typer.Exit(1)
+        return
     if name not in TABLES and not as_json:
         print_tables()
-    chosen = published_table(name).only(only.split(",") if only else (), condition)
-    result = _measured(chosen, root, seeds, store, controls=controls, workers=workers, quick=quick)
+    result = measured(published_table(name).only(names_of(only), condition))
     if out is not None:
         result.save(out)
     if plot is not None:
         plot_table(result, plot)
-    typer.echo(json.dumps(result.to_dict())) if as_json else print_table(result)
+    show(result, print_table, as_json)
 
 
-def all_tables(
-    root: Path | None,
-    seeds: int,
-    store: Store,
-    *,
-    controls: bool,
-    workers: int | None = 1,
-    quick: bool,
-    out: Path | None,
-    as_json: bool,
-) -> bool:
+def all_tables(measured: Callable[[PublishedTable], Table], out: Path | None, as_json: bool) -> bool:
     """Measure every table in turn; one that fails does not stop the others. Return whether all went well."""
     from rich.console import Console
 
-    from privet.cli.files import check_writable
-    from privet.cli.render.table import print_table
+    from privet.cli.render.measurements import print_table
     from privet.data.files import atomic_file
     from privet.reproduction.papers import TABLES
 
-    check_writable(out)
     messages, results, failures = Console(stderr=True), [], {}
     for each in TABLES.values():
         try:
-            result = _measured(each, root, seeds, store, controls=controls, workers=workers, quick=quick)
+            result = measured(each)
         except Exception as error:  # whatever it is, the other tables are worth having
             failures[each.name] = f"{type(error).__name__}: {error}"
             messages.print(f"{each.name} failed: {failures[each.name]}", markup=False)
@@ -163,35 +133,3 @@ def print_tables() -> None:
 
     width = max(map(len, TABLES))
     typer.echo("\n".join(f"{each.name:<{width}}  {each.title}" for each in TABLES.values()))
-
-
-def refuse_for_all(**options: object) -> None:
-    """Refuse options that pick or draw one table, for ``privet table all``."""
-    for name, value in options.items():
-        if value is not None:
-            raise BadOption(f"--{name} is for one table; leave it out with 'all'.")
-
-
-def _measured(
-    chosen: PublishedTable,
-    root: Path | None,
-    seeds: int,
-    store: Store,
-    *,
-    controls: bool,
-    workers: int | None = 1,
-    quick: bool,
-) -> Table:
-    from privet.cli.render.progress import figure_progress
-    from privet.reproduction.runner import figures_needed, run_table
-
-    with figure_progress(figures_needed(chosen, seeds, controls=controls, quick=quick)) as advance:
-        return run_table(chosen, root, seeds, store, controls=controls, workers=workers, quick=quick, progress=advance)
-
-
-def _store(folder: Path | None, fresh: bool, quick: bool) -> Store:
-    """The finished figures; what a quick run finds is not kept, lest it be taken for a measurement."""
-    from privet.cli.options import figure_store
-    from privet.evaluation.cache import Store, usual_store
-
-    return Store(None) if quick else figure_store(folder, fresh) or usual_store()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from privet.collection.operator.rounds import recompute as recompute
     from privet.collection.operator.training import systems_for as systems_for
     from privet.collection.operator.training import train as train
-    from privet.collection.operator.training_files import train_study as train_study
+    from privet.collection.operator.training import train_study as train_study
     from privet.collection.study.manifest import Study as Study
     from privet.collection.study.study_file import StudyFile as StudyFile
 
@@ -55,7 +55,7 @@ _HOME = {
     "start_collector": "operator.rehearsal",
     "systems_for": "operator.training",
     "train": "operator.training",
-    "train_study": "operator.training_files",
+    "train_study": "operator.training",
     "write_answers": "operator.export.answer_files",
 }
 

@@ -4,44 +4,17 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import uvicorn
 
-from privet.collection.operator.export.answer_files import write_answers
-from privet.collection.operator.export.public_record import copy_record
-from privet.collection.operator.export.spreadsheets import write_csv, write_panel
+from privet.collection.downloads import DOWNLOADS
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.server.http.app import Limits, create_app
-from privet.collection.server.http.downloads import Download
-from privet.collection.server.http.events import Complaints, Events
-from privet.collection.server.http.protocol import ImpatientProtocol
-from privet.collection.server.store.store import Store
+from privet.collection.server.http.limits import ImpatientProtocol
+from privet.collection.server.http.monitoring import Complaints, Events
 
-__all__ = ["DOWNLOADS", "next_round_command", "serve"]
-
-
-def _parquet(store: Store, out: Path) -> None:
-    erasures = len(store.erasures())  # counted first: a later erasure is one after the export
-    write_answers(out, store.study, store.answers(), erasures)
-
-
-def _csv(store: Store, out: Path) -> None:
-    write_csv(out, store.study, store.answers())
-
-
-def _panel(store: Store, out: Path) -> None:
-    write_panel(out, store.study, store.collected()[1])
-
-
-DOWNLOADS: Mapping[str, Download] = {
-    "parquet": Download("answers.parquet", "application/vnd.apache.parquet", _parquet, "questions"),
-    "csv": Download("answers.csv", "text/csv; charset=utf-8", _csv, "questions"),
-    "panel": Download("panel.csv", "text/csv; charset=utf-8", _panel, "panel"),
-    "record": Download("record.sqlite", "application/vnd.sqlite3", copy_record),
-}
-"""The forms in which an operator can download a study."""
+__all__ = ["next_round_command", "serve"]
 
 
 def serve(
@@ -65,19 +38,18 @@ def serve(
     """
     events = events or Events()
     logging.basicConfig(handlers=[Complaints(events)], level=logging.WARNING, force=True)
-    store = folder.store()
-    app = create_app(
-        store,
-        folder.tokens,
-        folder.keys.operator[0],
-        limits,
-        events=events,
-        renew=folder.access,
-        private_metrics=private_metrics,
-        next_round=lambda days: next_round_command(folder, days),
-        downloads=DOWNLOADS,
-    )
-    try:
+    with folder.store() as store:
+        app = create_app(
+            store,
+            folder.tokens,
+            folder.keys.operator[0],
+            limits,
+            events=events,
+            renew=folder.access,
+            private_metrics=private_metrics,
+            next_round=lambda days: next_round_command(folder, days),
+            downloads=DOWNLOADS,
+        )
         uvicorn.run(
             app,
             host=host,
@@ -91,8 +63,6 @@ def serve(
             limit_concurrency=4096,
             http=ImpatientProtocol,
         )
-    finally:
-        store.dispose()
 
 
 def next_round_command(folder: StudyFolder, days: float) -> Sequence[str]:

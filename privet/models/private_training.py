@@ -100,7 +100,7 @@ def descend(
         expected = f"few enough for at most 2^32 noise values, which are accounted for; this network has {draws} in all"
         raise InvalidParameter("steps", expected, how.steps)
     make = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[how.optimizer]
-    optimizer = make(parameters, lr=how.learning_rate)
+    optimizer = make(parameters, lr=how.learning_rate, fused=True)
     with counting(progress, how.steps, "step") as show:
         for _ in range(how.steps):
             step(optimizer, parameters, gradient_sum(), how, bits)

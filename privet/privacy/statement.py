@@ -1,25 +1,106 @@
 """`privacy.yaml`: what a run promises, in the fields of the public registry of differential-privacy deployments.
 
-``statement.schema.json`` beside this module says which fields there are, and which of the registry's each one is.
+:class:`Statement` says which fields there are, and which of the registry's each one is.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from privet.data.files import atomic_file
-from privet.errors import InvalidData, PrivetError
+from privet.errors import InvalidData, PrivetError, one_line
 from privet.privacy.guarantee import Guarantee
 
-__all__ = ["check_statement", "read_statement", "statement", "statement_schema", "write_statement"]
+__all__ = ["Statement", "check_statement", "read_statement", "statement", "statement_schema", "write_statement"]
 
-FORMAT = "privet-privacy-2"
+Words = Annotated[str, Field(min_length=1)]
+Epsilon = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Delta = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+class Share(_Document):
+    """A share of the privacy budget."""
+
+    part: Words
+    """What this share protects: features, label, neighbour list, length of the list, or training."""
+    unit: Words
+    """What this epsilon is for: a feature vector, a label, a relationship (both of its ends may report it), a node.
+    Registry: privacy_unit."""
+    mechanism: Words
+    """The mechanism that spends it."""
+    epsilon: Epsilon
+    delta: Delta
+    how: str = ""
+    """How the mechanism randomises, in words."""
+
+
+class Statement(_Document):
+    """The privacy statement of a privet run.
+
+    The fields of the public registry of differential-privacy deployments (the registry's own names are in the
+    descriptions, below deployment), and a few more.
+    """
+
+    format: Literal["privet-privacy-2"]
+    """The version of this format."""
+    software: Words
+    """Name and version of the program that made the statement."""
+    build: Words
+    """The digest of the program's own files, which ties the statement to one build."""
+    system: Words
+    """The learning system, by its name on the command line."""
+    dataset: Words
+    """What was learned from, by the name that the operator gave it. Registry: product.name."""
+    collection: Literal["simulation", "real"]
+    """Whether one program played everybody (simulation) or people's devices, or a holder's data, took part (real)."""
+    flavour: Literal["pure DP", "approximate DP"]
+    """Registry: dp_flavor.name."""
+    deployment_model: Literal["local", "central", "hybrid"]
+    """Who sees raw data: nobody but its owner (local), a trusted holder (central), or a trusted aggregator of some
+    people's data beside devices that randomise (hybrid). Registry: model.model_name."""
+    privacy_unit: Words
+    """What one guarantee protects. Registry: privacy_loss.privacy_unit."""
+    adjacency: Words
+    """Which two inputs an observer cannot tell apart. Registry: dp_flavor.input_metric and bound_on_input_distance."""
+    epsilon: Epsilon
+    """What holds, for the whole unit. Registry: privacy_loss.privacy_parameters.epsilon."""
+    delta: Delta
+    """Registry: privacy_loss.privacy_parameters.delta."""
+    published_epsilon: Epsilon | None
+    """What the system's publication claims for the same settings, where that differs; for comparison only."""
+    in_words: Words
+    """The guarantee as one sentence. Registry: privacy_loss.privacy_parameters_description."""
+    budget: list[Share]
+    """How epsilon and delta divide. Registry: accounting.composition."""
+    mechanisms: list[Words]
+    """Registry: implementation.mechanisms."""
+    composition: Words
+    """How the parts add up. Registry: accounting.composition."""
+    post_processing: Words
+    """What is done with the protected output. Registry: accounting.post_processing."""
+    floating_point: Words
+    """What is done against the errors of finite precision. Registry: implementation.mechanisms."""
+    actors: Words
+    """Who takes part, and who trusts whom. Registry: model.actors."""
+    release: Words
+    """Registry: model.release_type, data_source_type and access_type."""
+    scope: Words
+    """How far the statement reaches."""
+    hyperparameter_tuning: Words
+    """Registry: implementation.pre_processing_eda_hyperparameter_tuning."""
+    randomness: Words
+    """Where the random bits came from. Registry: implementation.mechanisms."""
+    unprotected: list[Words]
+    """What an observer learns all the same. Registry: dp_flavor.unprotected_quantities."""
 
 
 def statement(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,7 +112,7 @@ def statement(result: Mapping[str, Any]) -> dict[str, Any]:
     collection = result.get("collection", "simulation")
     measures = _MEASURES[guarantee["model"]]
     return {
-        "format": FORMAT,
+        "format": "privet-privacy-2",
         "software": f"privet {result['version']}",
         "build": result.get("build", "unknown"),
         "system": result["system"],
@@ -112,22 +193,28 @@ _RANDOMNESS = {
 
 
 def statement_schema() -> dict[str, Any]:
-    """The JSON Schema that every statement is valid against."""
-    return dict(_schema())
+    """Return the JSON Schema that every statement is valid against."""
+    return Statement.model_json_schema()
 
 
 def check_statement(document: object, where: str) -> dict[str, Any]:
-    """The document, if it is a statement: every field that the schema demands, each of its type."""
-    schema = _schema()
+    """Return the document, if it is a statement: every field is there, and each has its type.
+
+    Args:
+        document: What was read.
+        where: The place it was read from, such as "file 'privacy.yaml'".
+    """
     if not isinstance(document, dict):
         raise InvalidData(where, "a privacy statement, with fields such as epsilon and unit", type(document).__name__)
-    missing = [name for name in schema["required"] if name not in document]
-    if missing:
-        raise InvalidData(f"The {where} is no privacy statement: it lacks {', '.join(missing)}.")
-    for name, rule in schema["properties"].items():
-        if name in document and not _fits(document[name], rule):
-            expected = "one of " + ", ".join(rule["enum"]) if "enum" in rule else rule["type"]
-            raise InvalidData(f"field {name} of the {where}", str(expected), document[name])
+    try:
+        Statement.model_validate(document)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        missing = [str(each["loc"][0]) for each in found if each["type"] == "missing" and len(each["loc"]) == 1]
+        if missing:
+            raise InvalidData(f"The {where} is no privacy statement: it lacks {', '.join(missing)}.") from None
+        field = ".".join(map(str, found[0]["loc"]))
+        raise InvalidData(f"The field {field} of the {where} is not valid: {one_line(found[0]['msg'])}.") from None
     return document
 
 
@@ -191,36 +278,6 @@ def _tuning(model: str, trials: int) -> str:
         f"{trials} settings were tried on the validation labels of a collection of its own, which costs a second "
         "budget of the same size, included here; that collection's nodes include test nodes of the reported figures."
     )
-
-
-@cache
-def _schema() -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((files("privet.privacy") / "statement.schema.json").read_text("utf-8"))
-    return document
-
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "number": (int, float),
-    "array": (list,),
-    "object": (dict,),
-    "null": (type(None),),
-}
-
-
-def _fits(value: object, rule: Mapping[str, Any]) -> bool:
-    """As much of JSON Schema as ours uses."""
-    names = [rule["type"]] if isinstance(rule["type"], str) else rule["type"]
-    if isinstance(value, bool) or not isinstance(value, tuple(kind for name in names for kind in _TYPES[name])):
-        return False
-    if isinstance(value, int | float):
-        return math.isfinite(value) and rule.get("minimum", value) <= value <= rule.get("maximum", value)
-    if isinstance(value, list):
-        return all(_fits(item, rule["items"]) for item in value)
-    if isinstance(value, dict):
-        named = rule["properties"]
-        return set(rule["required"]) <= value.keys() and all(_fits(value[key], named[key]) for key in rule["required"])
-    return value is None or value in rule.get("enum", [value])
 
 
 def _parse_yaml(text: str, name: str) -> object:

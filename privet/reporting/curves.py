@@ -1,7 +1,8 @@
-"""Curves: a metric against epsilon, of one system or of several, and against the share of liars."""
+"""Several results side by side: curves against epsilon or the share of liars, and words that tell results apart."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -12,7 +13,7 @@ from privet.evaluation.verdict import FEWEST
 from privet.reporting.drawing import GREY, ORANGE, OURS, PURPLE, SERIES, SKY, style
 from privet.reporting.figures import SHOWN_BELOW, ReportFigure, deciding, intervals, on_scale
 
-__all__ = ["damage_figure", "shared_controls", "systems_figure", "tradeoff_figure"]
+__all__ = ["damage_figure", "marks", "plain", "shared_controls", "systems_figure", "tradeoff_figure"]
 
 _LINES = (
     ("honest", "nobody lies", PURPLE, "--"),
@@ -22,6 +23,37 @@ _LINES = (
     ("defended", "liars, defended", OURS, "-"),
 )
 _MARKERS = "osD^vPX*p"
+_MOST_SETTINGS = 3  # in a title
+
+
+def marks(results: Sequence[Result]) -> list[str]:
+    """Tell results of equal system, data and epsilon apart: the settings in which they differ, or a number."""
+
+    def title(result: Result) -> tuple[str, str, float]:
+        return result.system, result.dataset, result.guarantee.epsilon
+
+    found = []
+    for place, result in enumerate(results):
+        twins = [other for other in results if title(other) == title(result)]
+        names = sorted({name for twin in twins for name in {**twin.settings, **result.settings}})
+        changed = [n for n in names if len({json.dumps(t.settings.get(n), default=str) for t in twins}) > 1]
+        told = [f"{name} {plain(result.settings.get(name))}" for name in changed[:_MOST_SETTINGS]]
+        same = [
+            i for i, other in enumerate(results) if title(other) == title(result) and _equal(other, result, changed)
+        ]
+        if len(same) > 1 or len(changed) > _MOST_SETTINGS:
+            told.append(f"number {place + 1}")
+        found.append(f" ({', '.join(told)})" if told else "")
+    return found
+
+
+def _equal(one: Result, other: Result, names: Sequence[str]) -> bool:
+    return all(one.settings.get(name) == other.settings.get(name) for name in names)
+
+
+def plain(value: object) -> str:
+    """Write a setting's value as people read it."""
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else f"{value}"
 
 
 def tradeoff_figure(points: Sequence[Result], name: str) -> ReportFigure:
@@ -45,15 +77,8 @@ def tradeoff_figure(points: Sequence[Result], name: str) -> ReportFigure:
             else:
                 reached += _broken_line(axis, places, figures, key, banded=key == main)
         reached += _solid_line(axis, places, [point.figures for point in points], first.system, OURS)
-        if places[0] > 0 and places[-1] / places[0] > 6:
-            axis.set_xscale("log")
-        axis.set_xticks(places, [f"{place:.3g}" for place in places])
-        axis.minorticks_off()
-        on_scale(axis.set_ylim, reached, "%" in first.metric)
         where = f"{first.system} on {first.dataset}, {_spread_in_words(first.seeds)}"
-        axis.set_xlabel("\n".join([f"true epsilon ({first.guarantee.unit})", where, *below]))
-        axis.set_ylabel(first.metric)
-        axis.grid()
+        _label(axis, places, reached, first.metric, [f"true epsilon ({first.guarantee.unit})", where, *below])
         axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, columnspacing=1.2)
 
     title = f"{first.metric} of {first.system} on {first.dataset} against epsilon, with its controls"
@@ -109,16 +134,9 @@ def systems_figure(results: Sequence[Result], name: str) -> ReportFigure:
             colour, marker = SERIES[number % len(SERIES)], _MARKERS[number % len(_MARKERS)]
             places = [point.guarantee.epsilon for point in points]
             reached += _solid_line(axis, places, [point.figures for point in points], label, colour, marker)
-        if epsilons[0] > 0 and epsilons[-1] / epsilons[0] > 6:
-            axis.set_xscale("log")
-        axis.set_xticks(epsilons, [f"{place:.3g}" for place in epsilons])
-        axis.minorticks_off()
-        on_scale(axis.set_ylim, reached, "%" in first.metric)
         unit = next(iter(units))[0] if len(units) == 1 else "of the unit in the legend"
         where = f"{first.dataset}, {_spread_in_words(first.seeds)}"
-        axis.set_xlabel("\n".join([f"true epsilon ({unit})", where, *below]))
-        axis.set_ylabel(first.metric)
-        axis.grid()
+        _label(axis, epsilons, reached, first.metric, [f"true epsilon ({unit})", where, *below])
         axis.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=columns, frameon=False, columnspacing=1.2)
 
     names = ", ".join(dict.fromkeys(each.system for each in results))
@@ -154,6 +172,18 @@ def damage_figure(curve: DamageCurve, name: str) -> ReportFigure:
     return ReportFigure(
         name, f"{curve.metric} of {curve.system} on {curve.dataset} against the share of liars", 3.2, draw
     )
+
+
+def _label(axis: Any, epsilons: Sequence[float], reached: Sequence[float], metric: str, told: Sequence[str]) -> None:
+    """Scale and name the axes of a figure against epsilon."""
+    if epsilons[0] > 0 and epsilons[-1] / epsilons[0] > 6:
+        axis.set_xscale("log")
+    axis.set_xticks(epsilons, [f"{place:.3g}" for place in epsilons])
+    axis.minorticks_off()
+    on_scale(axis.set_ylim, reached, "%" in metric)
+    axis.set_xlabel("\n".join(told))
+    axis.set_ylabel(metric)
+    axis.grid()
 
 
 def _broken_line(

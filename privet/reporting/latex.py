@@ -10,8 +10,7 @@ from privet.data.files import atomic_file
 from privet.errors import InvalidParameter
 from privet.evaluation.results import Figures, Result
 from privet.privacy.rounding import at_most
-from privet.reporting.curves import shared_controls
-from privet.reporting.titles import marks
+from privet.reporting.curves import marks, shared_controls
 
 __all__ = ["latex_table", "write_latex"]
 

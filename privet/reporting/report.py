@@ -17,11 +17,16 @@ from privet.evaluation.sweep import Sweep
 from privet.privacy import Guarantee
 from privet.privacy.rounding import at_most
 from privet.privacy.statement import statement
-from privet.reporting.curves import systems_figure, tradeoff_figure
+from privet.reporting.curves import marks, plain, systems_figure, tradeoff_figure
 from privet.reporting.drawing import ON_PAGES
-from privet.reporting.figures import ReportFigure, accuracy_figure, classes_figure, deciding
-from privet.reporting.shares import asked_figure, certified_figure
-from privet.reporting.titles import marks, plain
+from privet.reporting.figures import (
+    ReportFigure,
+    accuracy_figure,
+    asked_figure,
+    certified_figure,
+    classes_figure,
+    deciding,
+)
 from privet.systems import Fitted
 
 __all__ = ["build_report", "read_results", "write_report"]

@@ -21,6 +21,7 @@ from privet.systems.fitted import Fitted
 __all__ = [
     "ACCURACY",
     "BY_SETTING",
+    "NOT_TO_BE_HAD",
     "Cell",
     "Measure",
     "PublishedTable",
@@ -29,6 +30,9 @@ __all__ = [
     "no_edges",
     "of_kinds",
 ]
+
+NOT_TO_BE_HAD = ("lastfm", "reddit")
+"""Datasets of papers that cannot be had."""
 
 Score = Callable[[NDArray[np.int64], NDArray[np.int64], int], float]
 
@@ -135,7 +139,6 @@ class Cell:
         paper: The paper's figure, in per cent; None where it prints nothing.
         paper_std: The paper's standard deviation.
         condition: The variant of the preset.
-        available: Whether the dataset can be had.
         at: The cell's place on a plot's horizontal axis.
         panel: The plot's panel (default: the dataset's).
         series: The line that the cell belongs to in a plot.
@@ -152,7 +155,6 @@ class Cell:
     paper: float | None
     paper_std: float | None = None
     condition: str | None = None
-    available: bool = True
     at: float | None = None
     panel: str = ""
     series: str = ""
@@ -161,6 +163,11 @@ class Cell:
     controls: bool = True
     system: str = ""
     references: dict[str, float] = field(default_factory=dict, hash=False)
+
+    @property
+    def available(self) -> bool:
+        """Whether the dataset can be had."""
+        return self.dataset not in NOT_TO_BE_HAD
 
 
 @dataclass(frozen=True)

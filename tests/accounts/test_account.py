@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from privet.accounts.account import MechanismAccount, account, account_mechanism
-from privet.accounts.by_name import mechanism_from
+from privet.accounts.account import MechanismAccount, account, account_mechanism, mechanism_from
 from privet.mechanisms import MECHANISMS, RandomizedResponse
 
 

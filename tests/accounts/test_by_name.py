@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from privet.accounts.by_name import check_known, mechanism_from, system_kind
+from privet.accounts.account import check_known, mechanism_from, system_kind
 from privet.errors import InvalidParameter
 from privet.mechanisms import MECHANISMS
 from privet.systems import SYSTEMS

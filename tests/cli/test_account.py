@@ -37,7 +37,7 @@ def test_an_impossible_target_is_one_sentence() -> None:
     process = ("--rate", "0.01", "--steps", "1", "--nodes", "50", "--delta", "0.0135")
     result = run_privet("account", "private-mlp", "--target-epsilon", "1", *process)
     assert result.returncode == 2
-    assert "Choose a smaller one" in result.stderr
+    assert "Choose a smaller delta" in result.stderr
     assert result.stderr.count("\n") == 1
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from privet.cli.app import BadOption
-from privet.cli.files import check_writable
+from privet.cli.app import BadOption, check_writable
 from privet.errors import InvalidParameter
 
 

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from privet.cli import app
-from privet.cli.help import GROUPS
+from privet.cli.app import GROUPS
 
 
 def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:

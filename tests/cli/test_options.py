@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from privet.cli.app import BadOption
-from privet.cli.options import field_name, load_dataset, numbers_of, parse_settings, settings_of
+from privet.cli.measuring import field_name, load_dataset, settings_of
+from privet.cli.options import numbers_of, parse_settings
 from privet.data import social_graph
 from privet.errors import InvalidData
 from privet.systems import LPGNN, HeterPoisson, Inquiry, PrivGE, Solitude

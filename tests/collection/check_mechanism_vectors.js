@@ -1,7 +1,7 @@
 /** Draws every vector's symbols and returns one sentence for each that differs; runs in Chromium and in node. */
 export async function differences(vectors, folder) {
-  const { Counts, OfferedResponse } = await import(`${folder}/mechanisms.js`);
-  const { ReplayedBits } = await import(`${folder}/bits.js`);
+  const { Counts, OfferedResponse } = await import(`${folder}/mechanisms/mechanisms.js`);
+  const { ReplayedBits } = await import(`${folder}/mechanisms/bits.js`);
   const make = {
     counts: (parameters) => new Counts(parameters, parameters.classes),
     "offered-response": (parameters) => new OfferedResponse(parameters),

@@ -1,11 +1,11 @@
 /** Finds what round_vectors.json says, and returns one sentence for each difference; runs in Chromium and in node. */
 export async function differences(vectors, folder) {
   const load = (name) => import(`${folder}/${name}.js`);
-  const [answers, blobs, chain, friends, resemblance, openAnswers, tree] = await Promise.all(
-    ["answers", "blobs", "chain", "friends", "resemblance", "open_answers", "tree"].map(load),
+  const [answers, blobs, chain, functions, openAnswers, tree] = await Promise.all(
+    ["answers/answers", "study/blobs", "study/chain", "answers/functions", "answers/open_answers", "study/tree"].map(load),
   );
   const [{ prepare }, { readStudy }, { ReplayedBits }, { Refusal }, { fromHex, sha256, toHex }] = await Promise.all(
-    ["preparation", "study", "bits", "refusal", "hex"].map(load),
+    ["study/preparation", "study/study", "mechanisms/bits", "study/refusal", "study/hex"].map(load),
   );
   const found = [];
   const same = (what, made, expected) => {
@@ -50,12 +50,12 @@ export async function differences(vectors, folder) {
     same(`array ${i}`, [`sha256:${await sha256(fromHex(bytes))}`, read.shape, [...read.values]], [digest, shape, values]);
   }
   for (const [i, { features, classes, scores, position, ...question }] of vectors.scores.entries()) {
-    const made = scores.map((_, c) => resemblance.scoreOf(features, question.scorer, classes, c, question.unitLength));
+    const made = scores.map((_, c) => functions.scoreOf(features, question.scorer, classes, c, question.unitLength));
     same(`scores ${i}`, made, scores);
-    same(`position ${i}`, resemblance.resembles(features, question, classes), position);
+    same(`position ${i}`, functions.resembles(features, question, classes), position);
   }
   for (const [i, { node, friends: list, counts, classes, cap, ...tables }] of vectors.counts.entries()) {
-    same(`counts ${i}`, friends.friendCounts(node, list, tables, classes, cap), counts);
+    same(`counts ${i}`, functions.friendCounts(node, list, tables, classes, cap), counts);
   }
   for (const [i, { id, manifest, features, label, body }] of vectors.shown.entries()) {
     const made = openAnswers.packShown(await study(id, manifest), { features, label });

@@ -1,8 +1,8 @@
 /** Makes every vector's report and returns one sentence for each that differs; runs in Chromium and in node. */
 export async function differences(vectors, folder) {
-  const { pack, perturb, toHex, toJson, unpack } = await import(`${folder}/answers.js`);
-  const { readStudy } = await import(`${folder}/study.js`);
-  const { ReplayedBits } = await import(`${folder}/bits.js`);
+  const { pack, perturb, toHex, toJson, unpack } = await import(`${folder}/answers/answers.js`);
+  const { readStudy } = await import(`${folder}/study/study.js`);
+  const { ReplayedBits } = await import(`${folder}/mechanisms/bits.js`);
   const found = [];
   for (const [number, { manifest, id, raw, words, used, body, json }] of vectors.entries()) {
     const study = await readStudy(new TextEncoder().encode(manifest), id);

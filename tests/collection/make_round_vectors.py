@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from privet.collection.device.preparation import prepare
 from privet.collection.study.chain import Chain
+from privet.collection.study.forms import OpenForm
 from privet.collection.study.manifest import Study
-from privet.collection.study.open_answers import OpenForm
 from privet.data import Categories, Interval, Schema
 from privet.mechanisms import Counts, OfferedResponse
 from privet.release import PrivateData

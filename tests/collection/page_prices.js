@@ -5,7 +5,9 @@ const [studies, folder] = process.argv.slice(-2);
 globalThis.document = { documentElement: {} };
 globalThis.fetch = async (url) => ({ ok: true, json: async () => JSON.parse(readFileSync(folder + url.replace("/web", ""))) });
 const load = (name) => import(`${folder}/${name}.js`);
-const [{ speak }, { readStudy }, { price }, words] = await Promise.all(["texts", "study", "ledger", "words"].map(load));
+const [{ speak }, { readStudy }, { price }, words] = await Promise.all(
+  ["texts/texts", "study/study", "device/ledger", "page/words"].map(load),
+);
 await speak("en", []);
 
 const found = [];

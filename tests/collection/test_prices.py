@@ -26,7 +26,7 @@ from simulated_studies import make_study
 
 import privet.collection
 from privet.accounts.account import account
-from privet.cli.render.account import print_account
+from privet.cli.render.guarantees import print_account
 from privet.collection.device.consent import describe
 from privet.collection.device.ledger import Ledger
 from privet.collection.device.participant import Participant, PrivateAnswers

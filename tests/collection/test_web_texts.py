@@ -10,14 +10,15 @@ import pytest
 
 import privet.collection
 
-WEB = Path(privet.collection.__file__).parent / "server" / "http" / "web"
+COLLECTION = Path(privet.collection.__file__).parent
+WEB = COLLECTION / "server" / "http" / "web"
 CATALOGUES = {path.stem: json.loads(path.read_text()) for path in sorted((WEB / "texts").glob("*.json"))}
 ENGLISH = CATALOGUES["en"]
 TRANSLATED = sorted(set(CATALOGUES) - {"en"})
 # The operator's page has no catalogue: it is read by one person, who writes the study's words too.
 SCRIPTS = {path: path.read_text() for path in WEB.rglob("*.js") if "operator" not in str(path.relative_to(WEB))}
 PAGE = (WEB / "participate.html").read_text()
-SERVER = "".join(path.read_text() for path in WEB.parent.parent.rglob("*.py"))
+SERVER = "".join(path.read_text() for part in ("server", "study") for path in (COLLECTION / part).rglob("*.py"))
 
 
 def placeholders(text: str) -> list[str]:
@@ -33,11 +34,11 @@ def used_keys() -> set[str]:
         keys = keys - {key} | {f"{key}.one", f"{key}.other"}
     for key in re.findall(r'Refusal\.of\("([^"]+)"', code):
         keys |= {f"refusal.{key}.headline", f"refusal.{key}.text"}
-    for key in re.findall(r'confirmed\("([^"]+)"\)', code):
+    for key in re.findall(r'wants\("([^"]+)"\)', code):
         keys |= {f"confirm.{key}.{part}" for part in ("heading", "text", "yes", "no")}
     for key in re.findall(r'showEnded\("([^"]+)"', code):
         keys |= {f"ended.{key}.{part}" for part in ("heading", "text")}
-    words = SCRIPTS[WEB / "words.js"]
+    words = SCRIPTS[WEB / "page/words.js"]
     listing = re.sub(
         r"plans\([^)]*\)", "", words[words.index("function gaps") :].split("\n}\n")[0]
     )  # names of questions
@@ -62,7 +63,7 @@ def test_every_language_has_every_text_with_the_same_placeholders(language: str)
 
 
 def test_the_page_offers_the_languages_that_there_are() -> None:
-    offered = re.search(r"LANGUAGES = \{(.*)\}", SCRIPTS[WEB / "texts.js"])
+    offered = re.search(r"LANGUAGES = \{(.*)\}", SCRIPTS[WEB / "texts/texts.js"])
     assert offered is not None
     assert sorted(re.findall(r"(\w+): ", offered[1])) == sorted(CATALOGUES)
 

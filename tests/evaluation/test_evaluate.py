@@ -148,7 +148,7 @@ def test_a_central_run_states_its_guarantee_and_its_noise(graph: Graph) -> None:
     assert result.guarantee.delta == pytest.approx(1 / (10 * graph.num_nodes))
     assert result.facts["noise_multiplier"] == 2.0
     assert [line.epsilon for line in result.ledger] == [result.guarantee.epsilon]
-    assert "DP-SGD on an MLP" in result.verdict
+    assert result.verdict.startswith("Two seeds cannot tell whether the protected edges help")
     assert np.isfinite(result.mean)
 
 

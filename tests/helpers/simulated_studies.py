@@ -86,8 +86,8 @@ class Service:
     """A collector in memory and the requests that tests make of it; ``client`` is set by whoever opens one."""
 
     def __init__(self, study, store, private_metrics=False, **limits):
+        from privet.collection.downloads import DOWNLOADS
         from privet.collection.server.http.app import Limits, create_app
-        from privet.collection.serving import DOWNLOADS
         from privet.collection.study.tokens import Tokens, new_key
 
         self.study, self.store = study, store
@@ -108,7 +108,7 @@ class Service:
         return self.client.post("/reports", content=content, headers=self.headers(node))
 
     def batch(self, nodes, bodies=None, tokens=None, study=None):
-        from privet.collection.server.store.batches import pack_batch
+        from privet.collection.server.http.intake import pack_batch
 
         tokens = tokens or [base64.urlsafe_b64decode(self.tokens.issue(node)) for node in nodes]
         content = pack_batch(study or self.study.id, tokens, bodies or [self.bodies[node] for node in nodes])

@@ -21,9 +21,9 @@ from patience import PATIENCE, wait_until
 from simulated_studies import asked
 from starlette.applications import Starlette
 
+from privet.collection.downloads import DOWNLOADS
 from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.store.store import Store
-from privet.collection.serving import DOWNLOADS
 from privet.collection.study.manifest import Study
 from privet.collection.study.tokens import Tokens, new_key
 from privet.data import Categories, Interval, Schema

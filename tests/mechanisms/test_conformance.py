@@ -34,7 +34,6 @@ from privet.mechanisms import (
     RandomizedResponse,
     Reports,
     SampledResponse,
-    SeededBits,
     SquareWave,
     SystemBits,
 )
@@ -44,8 +43,8 @@ from privet.testing import check_mechanism, check_stated_integers
 from privet.testing.integers import ScriptedBits
 from privet.testing.mechanisms import check_distribution, check_guarantee, check_tightness
 
-CONFORMING = (1.0, 4.0)  # all checks
-OTHERS = (0.01, 0.1, 2.5, 8.0)  # the bound alone
+CONFORMING = (0.1, 4.0)  # all checks
+OTHERS = (0.01, 1.0, 2.5, 8.0)  # the bound alone
 RANGE = {"low": (-1.0, 0.0, 2.0), "high": (1.0, 0.5, 5.0)}
 
 
@@ -154,11 +153,6 @@ def test_likelihood_ratio_is_bounded_exactly(factory, epsilon: float) -> None:
     mechanism = factory(epsilon)
     check_tightness(mechanism, check_guarantee(mechanism))
     assert mechanism.guarantee().epsilon == mechanism.epsilon
-
-
-def test_program_matches_its_stated_distribution(factory) -> None:
-    mechanism = factory(0.1)
-    check_distribution(mechanism, some_values(mechanism, 6, 0), SeededBits(1))
 
 
 def test_operating_system_bits_give_the_same_distribution(factory) -> None:
@@ -295,7 +289,7 @@ class ThriftyMultiBit(MultiBit):
 def test_the_suite_refuses_a_mechanism_that_does_not_spend_the_last_percent(listed: bool) -> None:
     thrifty = ThriftyMultiBit(epsilon=1.0, dimension=2, low=0.0, high=1.0)
     with pytest.raises(AssertionError, match="does not spend the last percent"):
-        check_tightness(thrifty, audit(thrifty) if listed else None)
+        check_tightness(thrifty, audit(thrifty, draws=0) if listed else None)
 
 
 def test_the_suite_refuses_a_program_that_differs_from_its_statement() -> None:
@@ -313,7 +307,7 @@ def test_the_suite_refuses_rare_honesty() -> None:
 
 def test_the_suite_refuses_reports_that_are_impossible_under_another_input() -> None:
     broken = NoiseClippedLaplace(epsilon=1.0, dimension=1, low=0.0, high=1.0, steps=4)
-    assert not audit(broken, pairs=[([0.0], [1.0])]).holds
+    assert not audit(broken, pairs=[([0.0], [1.0])], draws=0).holds
     with pytest.raises(AssertionError, match="show more"):
         check_guarantee(broken)
 
@@ -331,5 +325,5 @@ def test_the_suite_refuses_wrong_estimates_and_changing_programs(kind: Any, epsi
 def test_a_claim_can_be_checked_for_a_given_delta() -> None:
     mechanism = SMALL["analytic-gaussian"](1.0)
     claim = mechanism.guarantee()
-    assert not audit(mechanism, replace(claim, delta=0.99 * claim.delta)).holds
+    assert not audit(mechanism, replace(claim, delta=0.99 * claim.delta), draws=0).holds
     assert isinstance(claim, Guarantee)

@@ -7,8 +7,8 @@ import pytest
 
 from privet.evaluation import Figures, Result
 from privet.privacy import Guarantee, Unit
+from privet.reporting.figures import asked_figure, certified_figure, shares_asked
 from privet.reporting.report import build_report
-from privet.reporting.shares import asked_figure, certified_figure, shares_asked
 
 FACTS = {
     "asked": 0.6, "panel": 0.1, "pilot": 0.05, "asked_2": 0.2, "asked_5": 0.1, "asked_7": 0.05, "counted_once": 0.3,

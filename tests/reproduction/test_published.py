@@ -15,7 +15,7 @@ from privet.systems.controls import OWN, Control, simulate
 CELLS = (
     Cell("cora", "eps 1", {"epsilon_features": 1.0}, 30.0, 1.0),
     Cell("cora", "eps 2", {"epsilon_features": 2.0}, 99.9),
-    Cell("lastfm", "eps 1", {"epsilon_features": 1.0}, 86.1, available=False),
+    Cell("lastfm", "eps 1", {"epsilon_features": 1.0}, 86.1),
 )
 TABLE = PublishedTable("test-1", "A table of tests", "lpgnn", CELLS)
 

@@ -21,7 +21,7 @@ def table(dataset: Path) -> PublishedTable:
     cells = (
         Cell(str(dataset), "eps 1", {"epsilon_features": 1.0, **quick}, 30.0, 1.0),
         Cell(str(dataset), "eps 2", {"epsilon_features": 2.0, **quick}, 99.9),
-        Cell("lastfm", "eps 1", {"epsilon_features": 1.0}, 86.1, available=False),
+        Cell("lastfm", "eps 1", {"epsilon_features": 1.0}, 86.1),
     )
     return PublishedTable("test-1", "A table of tests", "lpgnn", cells, remark="A remark.")
 

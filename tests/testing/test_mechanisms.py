@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from privet.mechanisms import Bits, MultiBit, Reports
-from privet.testing import check_mechanism
+from privet.testing import check_mechanism, mechanisms
 from privet.testing.mechanisms import check_bytes, check_parameters, check_repeatable, require
 
 VALUES = np.array([[0.5, -0.4], [0.1, 0.2], [-1.0, 1.0]])
@@ -58,13 +59,12 @@ def test_broken_mechanisms_are_refused() -> None:
 
 
 def test_requirements_hold_without_assertions_and_without_pytest() -> None:
-    program = (
-        "import sys; import privet.testing; from privet.testing.mechanisms import require; "
-        "assert 'pytest' not in sys.modules\n"
-        "if 'pytest' in sys.modules: raise SystemExit(3)\n"
-        "try: require(False, 'said so')\n"
-        "except AssertionError as error: raise SystemExit(str(error) != 'said so')\n"
-        "raise SystemExit(2)"
-    )
-    assert subprocess.run([sys.executable, "-O", "-c", program], check=False).returncode == 0
-    require(True, "nothing")
+    program = "import sys; import privet.testing; raise SystemExit('pytest' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+    optimised = {"__name__": "as python -O compiles it"}  # which would compile torch, too
+    source = Path(mechanisms.__file__)
+    exec(compile(source.read_text(encoding="utf-8"), str(source), "exec", optimize=1), optimised)
+    for each in (require, optimised["require"]):
+        each(True, "nothing")
+        with pytest.raises(AssertionError, match=r"^said so$"):
+            each(False, "said so")

@@ -1,18 +1,25 @@
-"""The claim about a training run that audits with canaries try to refute."""
+"""The claim about a training run that audits with canaries try to refute, and the game that they play."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import InvalidParameter
 from privet.mechanisms.primitives.noise import Noise
 from privet.privacy.accounting.losses import noise_multiplier_of, paper_sigma
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.privacy.delta import Delta, chosen_delta
 
-__all__ = ["PAPER_NOISE_MULTIPLIER", "PAPER_RUN", "AuditedClaim"]
+__all__ = ["PAPER_NOISE_MULTIPLIER", "PAPER_RUN", "AuditedClaim", "ProcessGame", "log_of_sum"]
+
+Array = NDArray[np.float64]
 
 PAPER_RUN = HeterogeneousPoisson(rate=4096 / 22_470, steps=50, num_nodes=22_470)
 """The Facebook run of HeterPoisson's paper."""
@@ -82,6 +89,61 @@ class AuditedClaim:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "process"}
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "process"}
         run = {"rate": self.process.rate, "steps": self.process.steps, "multiplier": self.process.canary_multiplier}
         return {**own, **run, "sigma": self.sigma, "broken": self.broken, "closeness": self.closeness}
+
+
+@dataclass(frozen=True)
+class ProcessGame:
+    """A game against a sampling process, of one canary or of many.
+
+    Args:
+        process: A sampling process whose ``canary_multiplier`` is not None.
+        noise_multiplier: The noise's standard deviation over the clipping norm.
+        noise: "gaussian" (default) or "sml".
+        degree: The number of nodes that listen to a canary (default M, the worst).
+    """
+
+    process: Process
+    noise_multiplier: float
+    noise: Noise = "gaussian"
+    degree: int | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.process.canary_multiplier is None:
+            raise InvalidParameter("process", "one that a canary game plays", self.process.name)
+        self._check_at_least("noise_multiplier", 1e-9)
+
+    def _check_at_least(self, name: str, least: float) -> None:
+        if not getattr(self, name) >= least:
+            raise InvalidParameter(name, f"at least {least}", getattr(self, name))
+
+    @property
+    def multiplier(self) -> float:
+        """The sampling's multiplier, M."""
+        return self.process.canary_multiplier or 0.0
+
+    @property
+    def sigma(self) -> float:
+        """The noise's standard deviation in the game, whose gradients have norm 1/2."""
+        return paper_sigma(self.noise_multiplier)
+
+    @property
+    def out_degree(self) -> int:
+        """The number of nodes that listen to a canary."""
+        return math.floor(self.multiplier) if self.degree is None else self.degree
+
+    @property
+    def pick(self) -> float:
+        """The probability with which a listener that is central picks the canary."""
+        return min(1.0, self.multiplier / self.out_degree) if self.out_degree else 0.0
+
+
+def log_of_sum(weights_and_ratios: Iterable[tuple[Array, Array]]) -> Array:
+    """Compute log sum_k w_k e^(r_k) from weights w, which may be 0, and log ratios r."""
+    total: Array = np.asarray(-np.inf)
+    for weight, log_ratio in weights_and_ratios:
+        with np.errstate(divide="ignore"):
+            total = np.logaddexp(total, np.log(weight) + log_ratio)
+    return total

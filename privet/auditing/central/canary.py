@@ -23,15 +23,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from privet.auditing.central.audited_claim import PAPER_RUN, AuditedClaim
+from privet.auditing.central.audited_claim import PAPER_RUN, AuditedClaim, ProcessGame, log_of_sum
 from privet.auditing.central.lower_bound import epsilon_lower_bound, family_lower_bound
 from privet.auditing.central.membership import advantage, largest_advantage
 from privet.auditing.central.noise_family import NoiseFamily
-from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.mechanisms import Bits, SeededBits
 from privet.mechanisms.primitives.noise import Noise, sml_noise, standard_normal
-from privet.privacy.accounting.losses import paper_sigma
 from privet.privacy.accounting.processes import Process
 from privet.privacy.accounting.sml import sml_log_density
 
@@ -74,44 +72,18 @@ class CanaryAudit(AuditedClaim):
 
 
 @dataclass(frozen=True)
-class CanaryGame:
+class CanaryGame(ProcessGame):
     """Many independent runs in both worlds, of one target node.
 
     Args:
-        process: A sampling process whose ``canary_multiplier`` is not None.
-        noise_multiplier: The noise's standard deviation over the clipping norm.
-        noise: "gaussian" (default) or "sml".
         dimension: The dimension of the gradients, at least 2 (default 32).
-        degree: The number of nodes that listen to the target (default M, the worst).
     """
 
-    process: Process
-    noise_multiplier: float
-    noise: Noise = "gaussian"
     dimension: int = 32
-    degree: int | None = None
 
     def __post_init__(self) -> None:
-        if self.process.canary_multiplier is None:
-            raise InvalidParameter("process", "one that a canary game plays", self.process.name)
-        for name, least in (("dimension", 2), ("noise_multiplier", 1e-9)):
-            if not getattr(self, name) >= least:
-                raise InvalidParameter(name, f"at least {least}", getattr(self, name))
-
-    @property
-    def multiplier(self) -> float:
-        """M."""
-        return self.process.canary_multiplier or 0.0
-
-    @property
-    def sigma(self) -> float:
-        """The noise's standard deviation in the game, whose gradients have norm 1/2."""
-        return paper_sigma(self.noise_multiplier)
-
-    @property
-    def out_degree(self) -> int:
-        """The number of nodes that listen to the target."""
-        return math.floor(self.multiplier) if self.degree is None else self.degree
+        super().__post_init__()
+        self._check_at_least("dimension", 2)
 
     def coins(self, games: int, bits: Bits) -> tuple[NDArray[np.int64], Array]:
         """Draw each game's number of central out-neighbours, and the shift of the clipped sum by taking part.
@@ -161,15 +133,10 @@ class CanaryGame:
 
     def _log_ratio(self, first: Array, rest: Array, central: NDArray[np.int64], statistic: str) -> Array:
         """log sum_k Pr[shift = k | C] g(x - k) / g(x)."""
-        pick = min(1.0, self.multiplier / self.out_degree) if self.out_degree else 0.0
-        base, total = self._log_density(first, rest, statistic), np.full(first.size, -np.inf)
-        shifts = [(0.5, np.full(first.size, self.process.rate))]
-        shifts += [(k, (1 - self.process.rate) * binom.pmf(k, central, pick)) for k in range(self.out_degree + 1)]
-        for shift, weight in shifts:
-            with np.errstate(divide="ignore"):
-                log_weight = np.log(weight)
-            total = np.logaddexp(total, log_weight + self._log_density(first - shift, rest, statistic) - base)
-        return total
+        base, rate = self._log_density(first, rest, statistic), self.process.rate
+        shifts = [(0.5, np.full(first.size, rate))]
+        shifts += [(k, (1 - rate) * binom.pmf(k, central, self.pick)) for k in range(self.out_degree + 1)]
+        return log_of_sum((weight, self._log_density(first - k, rest, statistic) - base) for k, weight in shifts)
 
     def _log_density(self, first: Array, rest: Array, statistic: str) -> Array:
         """Return the noise's log density up to a constant, of one coordinate or of the whole vector."""

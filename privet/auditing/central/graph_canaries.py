@@ -13,7 +13,6 @@ Coins come from the sampler and noise from the sums that train.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,12 +22,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from privet.auditing.central.audited_claim import ProcessGame, log_of_sum
 from privet.errors import InvalidData, InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
 from privet.mechanisms import Bits, GridSum
-from privet.mechanisms.primitives.noise import Noise
-from privet.privacy.accounting.losses import paper_sigma
-from privet.privacy.accounting.processes import Process
 
 __all__ = ["CanaryGraph", "ManyCanaries", "Sightings"]
 
@@ -121,39 +118,18 @@ class Sightings:
 
 
 @dataclass(frozen=True)
-class ManyCanaries:
+class ManyCanaries(ProcessGame):
     """A training run with many canaries, seen by somebody who knows every coin but those about canaries.
 
     Args:
-        process: A sampling process whose ``canary_multiplier`` is not None.
-        noise_multiplier: The noise's standard deviation over the clipping norm.
-        noise: "gaussian" (default) or "sml".
         canaries: The number of canaries, m (default 1000).
-        degree: The number of nodes that listen to a canary (default M, the worst).
     """
 
-    process: Process
-    noise_multiplier: float
-    noise: Noise = "gaussian"
     canaries: int = 1000
-    degree: int | None = None
 
     def __post_init__(self) -> None:
-        if self.process.canary_multiplier is None:
-            raise InvalidParameter("process", "one that a canary game plays", self.process.name)
-        for name, least in (("canaries", 1), ("noise_multiplier", 1e-9)):
-            if not getattr(self, name) >= least:
-                raise InvalidParameter(name, f"at least {least}", getattr(self, name))
-
-    @property
-    def multiplier(self) -> float:
-        """M."""
-        return self.process.canary_multiplier or 0.0
-
-    @property
-    def out_degree(self) -> int:
-        """The number of nodes that listen to a canary."""
-        return math.floor(self.multiplier) if self.degree is None else self.degree
+        super().__post_init__()
+        self._check_at_least("canaries", 1)
 
     @property
     def dimension(self) -> int:
@@ -192,25 +168,15 @@ class ManyCanaries:
         """Return the noisy sum less what the listeners would give without canaries, which is no secret here."""
         total = np.zeros(self.dimension)
         total[: self.canaries] = shift - 0.5 * central
-        noisy = GridSum((total / _UNIT).astype(np.int64), _UNIT).with_noise(
-            paper_sigma(self.noise_multiplier), bits, noise=self.noise
-        )
+        noisy = GridSum((total / _UNIT).astype(np.int64), _UNIT).with_noise(self.sigma, bits, noise=self.noise)
         noisy[: self.canaries] += 0.5 * central
         return noisy
 
     def _log_ratios(self, seen: Array, central: NDArray[np.int64]) -> Array:
         """log sum_k Pr[shift = k | C] g(x - k) / g(x), with the noise's scale taken from the spare coordinates."""
-        variance = paper_sigma(self.noise_multiplier) ** 2
-        if self.noise == "sml":
-            variance = float((seen[self.canaries :] ** 2).mean())
-        x = seen[: self.canaries]
-        pick = min(1.0, self.multiplier / self.out_degree) if self.out_degree else 0.0
-        rate, total = self.process.rate, np.full(x.size, -np.inf)
+        variance = float((seen[self.canaries :] ** 2).mean()) if self.noise == "sml" else self.sigma**2
+        x, rate = seen[: self.canaries], self.process.rate
         counts = np.arange(self.out_degree + 1)
-        table = (1 - rate) * binom.pmf(counts[None, :], counts[:, None], pick)  # by C, then by k
-        weights = [(0.5, np.full(x.size, rate)), *((float(k), table[central, k]) for k in counts)]
-        for shift, weight in weights:
-            with np.errstate(divide="ignore"):
-                log_weight = np.log(weight)
-            total = np.logaddexp(total, log_weight + (2 * x * shift - shift**2) / (2 * variance))
-        return total
+        table = (1 - rate) * binom.pmf(counts[None, :], counts[:, None], self.pick)  # by C, then by k
+        shifts = [(0.5, np.full(x.size, rate)), *((float(k), table[central, k]) for k in counts)]
+        return log_of_sum((weight, (2 * x * k - k**2) / (2 * variance)) for k, weight in shifts)

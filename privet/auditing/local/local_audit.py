@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.accounts.by_name import check_known, mechanism_from
+from privet.accounts.account import check_known, mechanism_from
 from privet.accounts.systems import local_release
 from privet.auditing.local.leaks import LeakCheck, find_leaks
 from privet.auditing.local.mechanism_audit import ClaimAudit, audit_claim

@@ -1,21 +1,25 @@
-"""The demo's first three parts: one answer a person, friend lists that stay on devices, and a trusted holder."""
+"""The demo's first four parts: one answer a person, friend lists that stay on devices, a trusted holder, and claims."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
 
-from privet.cli.demo.tables import print_rows
+from privet.auditing import audit
+from privet.auditing.central.sequential import audit_sequentially
+from privet.cli.render.screen import print_rows
 from privet.data import Graph, social_graph
 from privet.evaluation.cache import Store
 from privet.evaluation.evaluate import evaluate
 from privet.evaluation.results import Result
+from privet.mechanisms import MECHANISMS
 from privet.systems import LPGNN, CentralSystem, HeterPoisson, Inquiry, Structure
 from privet.systems.controls import Control, simulate
 
-__all__ = ["show_answers", "show_friends", "show_holder"]
+__all__ = ["show_answers", "show_claims", "show_friends", "show_holder"]
 
 Progress = Callable[[str], None]
 
@@ -130,6 +134,43 @@ def show_holder(console: Console, nodes: int, seed: int, seeds: int, progress: P
     return [trained]
 
 
+def show_claims(console: Console, seed: int, runs: int, progress: Progress) -> None:
+    """List every report of each mechanism that a paper promises too much of, and attack a published training run.
+
+    Args:
+        console: Where to print.
+        seed: The seed of the attack.
+        runs: The most training runs of the attack.
+        progress: Called with a few words before each audit.
+    """
+    broken = []
+    for kind in MECHANISMS.values():
+        mechanism = kind(**{**kind.example, **kind.small})
+        published = mechanism.guarantee().published_epsilon
+        if published is None:
+            continue
+        progress(f"listing the reports of {mechanism.name}")
+        found = audit(mechanism, replace(mechanism.guarantee(), epsilon=published))
+        broken.append(not found.holds)
+        console.print(
+            f"RGNN's sampler ({mechanism.name}) is published as {found.claim:.3f}-LDP. Its {found.num_reports} "
+            f"reports, listed in exact arithmetic, have {found.epsilon:.3f}: {_verdict(broken[-1])}."
+        )
+    progress("training with and without canaries")
+    attack = audit_sequentially(noise="sml", runs=runs, seed=seed)
+    broken.append(attack.broken)
+    trained = "1 training run" if attack.runs == 1 else f"{attack.runs} training runs"
+    console.print(
+        f"A training run with HeterPoisson's published SML noise is said to have epsilon {attack.claim:.3g}. After "
+        f"{trained} with {attack.canaries:,} canaries it has at least {attack.epsilon_lower:.2f}: "
+        f"{_verdict(attack.broken)} (95 % confidence)."
+    )
+    console.print(
+        f"[bold]Seen:[/] {sum(broken)} of {len(broken)} published claims break; privet reports the true epsilon and "
+        "keeps the claim as published_epsilon."
+    )
+
+
 def _measured(
     system: Any, graph: Graph, seeds: int, controls: tuple[Control, ...], dataset: str, progress: Progress
 ) -> Result:
@@ -148,3 +189,7 @@ def _mean(result: Result, control: str | None = None) -> str:
 
 def _say(console: Console, finding: str) -> None:
     console.print(f"[bold]Seen:[/] {finding}")
+
+
+def _verdict(broken: bool) -> str:
+    return "[bold red]it does not hold[/]" if broken else "it stands"

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from privet.advice.plan import Advice, Way
 from privet.advice.words import NAMES
-from privet.cli.render.whole import print_whole
+from privet.cli.render.screen import print_rows
 from privet.data import KNOWN, Graph, Schema
 from privet.release import LocalRelease
 from privet.systems import SYSTEMS
@@ -30,9 +28,9 @@ def print_advice(advice: Advice) -> None:
     """Print what was simulated, the candidates, the worlds, the recommendation and the next commands."""
     console = Console()
     console.print(_simulated(advice))
-    print_whole(console, _candidates(advice), keys=2)
+    _print_candidates(console, advice)
     for part in advice.comparison:
-        print_whole(console, _comparison(advice, part), keys=2)
+        _print_comparison(console, advice, part)
     console.print(advice.advice)
     console.print("\nNext:")
     for command in next_commands(advice):
@@ -102,35 +100,28 @@ def _simulated(advice: Advice) -> str:
     )
 
 
-def _candidates(advice: Advice) -> Table:
+def _print_candidates(console: Console, advice: Advice) -> None:
     parts = [part for part in ("features", "labels", "edges") if part in advice.protect]
-    table = Table(
-        title="\nWays to spend the budget, best first: epsilon of each part, K hops, accuracy (%), points behind",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-    )
-    for column in ("system", "mechanism", *parts, "K", "right", "behind"):
-        table.add_column(column, justify="left" if column in ("system", "mechanism") else "right")
     first = {way.system: place for place, way in reversed(list(enumerate(advice.candidates)))}
     shown = [way for place, way in enumerate(advice.candidates) if place < _SHOWN or place in first.values()]
+    rows = []
     for way in [*shown, *advice.without.values()]:
         budget = [f"{way.epsilons[part]:g}" if part in way.epsilons else "-" for part in parts]
         behind = "" if way is advice.candidates[0] else f"{way.behind:.1f} ± {way.margin:.1f}"
-        table.add_row(way.system, way.mechanism_words, *budget, way.hops or "-", f"{way.mean:.1f}", behind)
-    return table
+        rows.append((way.system, way.mechanism_words, *budget, way.hops or "-", f"{way.mean:.1f}", behind))
+    title = "\nWays to spend the budget, best first: epsilon of each part, K hops, accuracy (%), points behind"
+    print_rows(console, title, ("system", "mechanism", *parts, "K", "right", "behind"), rows, words=2, keys=2)
 
 
-def _comparison(advice: Advice, part: str) -> Table:
-    title = f"What {NAMES[part]} add, accuracy (%); without them: {advice.without[part].system}"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for column in ("signal of features", "homophily", "with", "without", "gain", "worth it"):
-        words = column in ("signal of features", "homophily")
-        table.add_column(column, justify="left" if words else "right")
+def _print_comparison(console: Console, advice: Advice, part: str) -> None:
+    rows = []
     for row in advice.comparison[part]:
         helps = "yes" if row.helps else "open" if row.open else "no"
-        figures = [f"{row.collected:.1f}", f"{row.without:.1f}", f"{row.gain:+.1f} ± {row.margin:.1f}"]
-        table.add_row(row.signal, row.homophily, *figures, helps)
-    return table
+        figures = (f"{row.collected:.1f}", f"{row.without:.1f}", f"{row.gain:+.1f} ± {row.margin:.1f}")
+        rows.append((row.signal, row.homophily, *figures, helps))
+    title = f"What {NAMES[part]} add, accuracy (%); without them: {advice.without[part].system}"
+    columns = ("signal of features", "homophily", "with", "without", "gain", "worth it")
+    print_rows(console, title, columns, rows, words=2, keys=2)
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ import typer
 
 from privet.cli.app import BadOption, examples
 from privet.cli.options import ClusterName, InsecureCluster, chosen_cluster
-from privet.cli.study.group import Folder, study
+from privet.cli.study import Folder, study
 
 if TYPE_CHECKING:
     from privet.graph.distributed.cluster import Cluster
@@ -30,8 +30,7 @@ def export(
         typer.Option("--public", help="Write all that rounds are computed from, for anybody (default: the answers)."),
     ] = False,
     partitions: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of files, by ranges of nodes (default: one file).", show_default=False),
+        int | None, typer.Option(min=1, help="Number of files, by ranges of nodes (default: one file).")
     ] = None,
     cluster: ClusterName = None,
     insecure_cluster: InsecureCluster = False,
@@ -68,7 +67,7 @@ def export(
 
 
 def _partitioned(path: Path, out: Path, partitions: int | None, cluster: Cluster | None) -> None:
-    from privet.cli.render.progress import phase_progress
+    from privet.cli.render.screen import phase_progress
     from privet.collection.operator.export.partitions import export_partitions, export_to_store
     from privet.collection.operator.folder import StudyFolder
     from privet.data.store import GraphStore
@@ -91,8 +90,7 @@ def _partitioned(path: Path, out: Path, partitions: int | None, cluster: Cluster
 @study.command()
 def verify(
     source: Annotated[
-        Path,
-        typer.Argument(metavar="STUDY", help="A study's directory, or a file of 'privet study export --public'."),
+        Path, typer.Argument(metavar="STUDY", help="A study's directory, or a file of 'privet study export --public'.")
     ],
 ) -> None:
     """Compute later rounds again, and compare them.
@@ -132,7 +130,6 @@ def expire(
     Their number is kept. A running collector does so by itself.
     """
     from privet.collection.operator.folder import StudyFolder
-    from privet.collection.study.retention import deletion_time
 
     store = StudyFolder.open(folder).store()
     try:
@@ -143,7 +140,7 @@ def expire(
         store.dispose()
     typer.echo(f"Deleted {deleted:,} reports.")
     for each, count in kept:
-        due = deletion_time(each)
+        due = each.deletion_time
         when = "never: the manifest promises no deletion" if due is None else f"on {due:%Y-%m-%d %H:%M} UTC"
         where = f"Left in round {each.round}" if len(kept) > 1 else "Left"
         if count:

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from privet.cli.app import BadOption, examples
 from privet.cli.options import parse_settings
-from privet.cli.study.group import Folder, study
+from privet.cli.study import Folder, study
 
 
 @study.command(epilog=examples("privet study template", "privet study template --out sleep.toml"))
@@ -33,8 +33,7 @@ def template(out: Annotated[Path, typer.Option(help="The file to write.")] = Pat
 def new(
     file: Annotated[Path, typer.Argument(metavar="STUDY.TOML", help="The study's file; 'template' writes one.")],
     out: Annotated[
-        Path | None,
-        typer.Option(help="The directory to make (default: the file's name without .toml).", show_default=False),
+        Path | None, typer.Option(help="The directory to make (default: the file's name without .toml).")
     ] = None,
     changes: Annotated[
         list[str] | None,
@@ -52,11 +51,11 @@ def new(
     names. Keys can be given in the same way (PRIVET_SIGNING_KEY, PRIVET_OPERATOR_KEY). None of them is an option,
     because every user of a machine can read the arguments of its processes.
     """
+    from privet.collection.device.consent import retention_in_words
     from privet.collection.operator.keys import VARIABLES
     from privet.collection.operator.new_study import make_study, price_of
     from privet.collection.study.chain import Chain
     from privet.collection.study.manifest import DEFAULT_LIMIT
-    from privet.collection.study.retention import retention_in_words
     from privet.collection.study.study_file import StudyFile
     from privet.privacy.rounding import at_most
 

@@ -1,4 +1,4 @@
-"""``privet study serve|status|next|close``: a study while it runs."""
+"""``privet study links|revoke|forget|serve|status|next|close``: a study and its people while it runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +16,60 @@ from rich.console import Console
 from rich.markup import escape
 
 from privet.cli.app import AsJson, BadOption
-from privet.cli.study.group import Folder, study
+from privet.cli.study import Folder, study
+
+
+@study.command()
+def links(
+    folder: Folder,
+    url: Annotated[
+        str, typer.Option(help="Where participants reach the collector, such as https://study.example.org.")
+    ],
+    out: Annotated[Path, typer.Option(help="The CSV file to write: node, link.")] = Path("links.csv"),
+) -> None:
+    """Write every participant's personal link to a file.
+
+    Links have the tokens that are valid now. The file is a secret.
+    """
+    from privet.collection.operator.enrolment import write_links
+
+    count = write_links(folder, url, out)
+    typer.echo(f"Wrote {count:,} links to {out}; each is one person's secret.")
+
+
+@study.command()
+def revoke(
+    folder: Folder, node: Annotated[int, typer.Argument(min=0, metavar="NODE", help="Whose token is lost.")]
+) -> None:
+    """Refuse a node's token from now on, and print a new one."""
+    from privet.collection.operator.enrolment import renew_token
+
+    typer.echo(f"The token of node {node} is revoked; its new one is {renew_token(folder, node)}")
+
+
+@study.command()
+def forget(
+    folder: Folder, nodes: Annotated[list[int], typer.Argument(min=0, metavar="NODE...", help="Who is erased.")]
+) -> None:
+    """Erase all reports of a node, and take no more of it.
+
+    Reports of every round are erased.
+    """
+    from privet.collection.operator.enrolment import forget as erase
+
+    done = erase(folder, *nodes)
+    for node in nodes:
+        when = "are" if node in done.new else "were"
+        typer.echo(f"The reports of node {node} {when} erased; no report of it is taken again.")
+    if not done.clean:
+        typer.echo(
+            "The database's files still hold them, because somebody reads the store or another user owns its tables: "
+            "run the command again, or let the collector clean the files."
+        )
+    if done.models:
+        typer.echo(f"Trained before, so train again: {', '.join(done.models)}.")
+    typer.echo("Exports and backups that you made before still hold them: delete or renew those.")
+    typer.echo("What others reported about them, such as a place in their lists, is not erased.")
 
 
 class Log(StrEnum):
@@ -39,16 +93,13 @@ def serve(
         bool, typer.Option("--private-metrics", help="Show /metrics to the operator only (default: to everybody).")
     ] = False,
     log: Annotated[
-        Log | None,
-        typer.Option(
-            help="Form of the log on stderr (default: text on a terminal, json elsewhere).", show_default=False
-        ),
+        Log | None, typer.Option(help="Form of the log on stderr (default: text on a terminal, json elsewhere).")
     ] = None,
 ) -> None:
     """Take reports until Ctrl-C. The log names events and counts, never a person, report or address."""
     from privet.collection.operator.folder import StudyFolder
     from privet.collection.server.http.app import Limits
-    from privet.collection.server.http.events import Events
+    from privet.collection.server.http.monitoring import Events
     from privet.collection.serving import serve as run
 
     opened = StudyFolder.open(folder)
@@ -79,9 +130,7 @@ def status(
     most_friends: Annotated[
         int | None,
         typer.Option(
-            min=0,
-            help="The most friends that anybody can have, if that is known: more lies show (default: not known).",
-            show_default=False,
+            min=0, help="The most friends that anybody can have, if that is known: more lies show (default: not known)."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -162,9 +211,7 @@ def next_(
     folder: Folder,
     days: Annotated[
         float | None,
-        typer.Option(
-            min=0.001, max=3650, help="How long it stays open (default: as study.toml says, or 30).", show_default=False
-        ),
+        typer.Option(min=0.001, max=3650, help="How long it stays open (default: as study.toml says, or 30)."),
     ] = None,
 ) -> None:
     """Close the newest round, and open the next one.

@@ -24,6 +24,7 @@ __all__ = ["Collector", "Invited", "NotDelivered"]
 
 _LARGEST = 64 << 20
 _LARGEST_INVITATION = 1 << 20
+_NOTHING = "Nothing was made yet."
 _TRY_AGAIN = {429, 500, 502, 503, 504}
 
 
@@ -81,7 +82,7 @@ class Collector:
         Args:
             study_id: The id that the owner was given.
         """
-        status, body = self._ask(Request(f"{self._url}/public/{study_id}"), "Nothing was made yet.")
+        status, body = self._ask(self._request(f"public/{study_id}"), _NOTHING)
         if status != 200:
             raise NotDelivered(
                 f"The collector did not send the study that you were invited to, {study_id}: {_said(status, body)} "
@@ -96,8 +97,7 @@ class Collector:
             digest: The SHA-256 in hexadecimal.
             token: The owner's enrolment token.
         """
-        request = Request(f"{self._url}/public/{digest}", headers={"Authorization": f"Bearer {token}"})
-        status, body = self._ask(request, "Nothing was made yet.")
+        status, body = self._ask(self._request(f"public/{digest}", token), _NOTHING)
         if status != 200:
             raise NotDelivered(f"The collector did not send {digest}: {_said(status, body)} Nothing was made.")
         return body
@@ -109,8 +109,8 @@ class Collector:
             study_id: The id of the round.
             token: The owner's enrolment token.
         """
-        request = Request(f"{self._url}/invitation/{study_id}", headers={"Authorization": f"Bearer {token}"})
-        status, body = self._ask(request, "Nothing was made yet.", _LARGEST_INVITATION + 1)
+        request = self._request(f"invitation/{study_id}", token)
+        status, body = self._ask(request, _NOTHING, _LARGEST_INVITATION + 1)
         if status != 200:
             raise NotDelivered(f"The collector did not send your invitation: {_said(status, body)} Nothing was made.")
         if len(body) > _LARGEST_INVITATION:
@@ -125,7 +125,7 @@ class Collector:
         Args:
             study_id: The id of the round.
         """
-        status, body = self._ask(Request(f"{self._url}/status/{study_id}"), "Nothing was made yet.")
+        status, body = self._ask(self._request(f"status/{study_id}"), _NOTHING)
         answer = _document(body)
         if status != 200 or not isinstance(answer.get("open"), bool):
             raise NotDelivered(f"The collector did not say whether the study is open: {_said(status, body)}")
@@ -141,8 +141,7 @@ class Collector:
             study_id: The id of the round.
             token: The owner's enrolment token.
         """
-        request = Request(f"{self._url}/reports/{study_id}", headers={"Authorization": f"Bearer {token}"})
-        status, body = self._ask(request, "Nothing was made yet.")
+        status, body = self._ask(self._request(f"reports/{study_id}", token), _NOTHING)
         answer = _document(body)
         if status == 200 and answer.get("status") == "welcome":
             return None
@@ -152,16 +151,15 @@ class Collector:
         """Deliver a report.
 
         Args:
-            reply: The report.
             token: The owner's enrolment token.
 
         Returns:
             "stored", or "repeated" where the collector had it already.
         """
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/vnd.privet.report"}
-        body = bytes.fromhex(reply.study.id) + reply.body
-        kept = "The report is kept; sending it again costs nothing."
-        status, answer = self._ask(Request(f"{self._url}/reports", body, headers), kept)
+        request = self._request("reports", token)
+        request.data = bytes.fromhex(reply.study.id) + reply.body
+        request.add_header("Content-Type", "application/vnd.privet.report")
+        status, answer = self._ask(request, "The report is kept; sending it again costs nothing.")
         expected = {201: "stored", 200: "repeated"}.get(status)
         if expected is None or _document(answer).get("status") != expected:
             raise NotDelivered(f"The collector refused the report: {_said(status, answer)}")
@@ -173,10 +171,14 @@ class Collector:
         Args:
             token: The owner's enrolment token.
         """
-        request = Request(f"{self._url}/reports", headers={"Authorization": f"Bearer {token}"}, method="DELETE")
+        request = self._request("reports", token, "DELETE")
         status, answer = self._ask(request, "Nothing was erased, as far as is known; ask again.")
         if status != 200 or _document(answer).get("status") != "erased":
             raise NotDelivered(f"The collector did not erase your reports: {_said(status, answer)}")
+
+    def _request(self, path: str, token: str = "", method: str | None = None) -> Request:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return Request(f"{self._url}/{path}", headers=headers, method=method)
 
     def _ask(self, request: Request, otherwise: str, most: int = _LARGEST) -> tuple[int, bytes]:
         trouble: object = None
@@ -203,7 +205,6 @@ class Invited:
     """A collector as the source of what a device needs before it answers.
 
     Attributes:
-        collector: The collector.
         token: The owner's enrolment token, which opens public data and the owner's own rows.
     """
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from privet.collection.device.charges import Charge, charge
 from privet.collection.device.ledger import LIFETIME_DELTA, Ledger
 from privet.collection.device.preparation import Prepared
-from privet.collection.device.pricing import Charge, charge
 from privet.collection.study.chain import Chain
 from privet.collection.study.manifest import Study
-from privet.collection.study.retention import rights_in_words
 from privet.privacy import Unit
 from privet.privacy.rounding import at_most, odds_factor
 
-__all__ = ["describe"]
+__all__ = ["describe", "retention_in_words", "rights_in_words"]
 
 _MOST_LINES = 12
 
@@ -32,13 +31,7 @@ def describe(study: Study, ledger: Ledger | None = None, prepared: Prepared | No
     due = charge(chain, [] if ledger is None else ledger.entries())
     promise, guarantee = due.together.guarantee(), study.guarantee()
     lines = [
-        study.title,
-        "",
-        study.purpose,
-        f"Run by: {study.operator}",
-        f"Who may take part: {study.eligible}",
-        f"Open: {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC",
-        f"Study id: {study.id}" + (f", round {study.round} of the study {study.chain}" if study.earlier else ""),
+        *_heading(study),
         "",
         "What you are asked",
         *_questions(study),
@@ -65,18 +58,34 @@ def describe(study: Study, ledger: Ledger | None = None, prepared: Prepared | No
     return "\n".join(lines)
 
 
+def retention_in_words(study: Study) -> str:
+    """Tell a participant in one sentence how long the report is kept."""
+    moment = study.deletion_time
+    if moment is None:
+        return "The study does not say when your report will be deleted."
+    what = "round" if study.in_rounds else "study"
+    days = f"{study.delete_after} day{'' if study.delete_after == 1 else 's'} after the {what} closes"
+    return f"The collector deletes your report {days}, on {moment:%Y-%m-%d}."
+
+
+def rights_in_words(study: Study) -> list[str]:
+    """Tell a participant how long the report is kept, and how to withdraw it, in one sentence each."""
+    until = "At any time" if study.delete_after is None else "Until then"
+    return [
+        retention_in_words(study),
+        f"{until} you can withdraw with the same link: the collector erases all that you sent in this study.",
+        "Your budget stays spent, because somebody has seen the report, and models trained before may have used it.",
+        *(["A published table of classes keeps yours, if it was drawn up before."] if study.publishes_classes else []),
+    ]
+
+
 def _open_description(study: Study) -> str:
     """Say what a member of the panel must know: nothing is protected."""
     asked = [f"  {study.question(i)}: {study.allowed(i)}" for i in range(study.declared.dimension)]
     shown = asked if len(asked) <= _MOST_LINES else [f"  {len(asked)} features"]
     return "\n".join(
         [
-            study.title,
-            "",
-            study.purpose,
-            f"Run by: {study.operator}",
-            f"Open: {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC",
-            f"Study id: {study.id}",
+            *_heading(study),
             "",
             "You are in the panel of this study: what you answer is sent, and published, AS IT IS.",
             "Nothing of it is randomised, and no privacy budget can count it.",
@@ -89,6 +98,19 @@ def _open_description(study: Study) -> str:
             *(f"  {sentence}" for sentence in rights_in_words(study)),
         ]
     )
+
+
+def _heading(study: Study) -> list[str]:
+    """Say who asks for what, of whom and when."""
+    return [
+        study.title,
+        "",
+        study.purpose,
+        f"Run by: {study.operator}",
+        f"Who may take part: {study.eligible}",
+        f"Open: {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC",
+        f"Study id: {study.id}" + (f", round {study.round} of the study {study.chain}" if study.earlier else ""),
+    ]
 
 
 def _earlier(due: Charge) -> list[str]:

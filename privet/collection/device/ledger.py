@@ -16,8 +16,7 @@ from typing import Any
 
 import platformdirs
 
-from privet.collection.device.entries import Entry, NoRefund, OtherNode, OverLimit, Refund, Withdrawal
-from privet.collection.device.pricing import Charge, charge
+from privet.collection.device.charges import Charge, Entry, NoRefund, OtherNode, OverLimit, Refund, Withdrawal, charge
 from privet.collection.study.chain import Chain
 from privet.collection.study.manifest import DEFAULT_LIMIT, Study
 from privet.errors import InvalidData, InvalidParameter, one_line
@@ -129,7 +128,6 @@ class Ledger:
         """Remember that the owner saw this manifest and agreed to it.
 
         Args:
-            study: The study.
             shows: True if the owner also agreed to show answers as they are, as a member of its panel.
         """
         row = (study.id, study.canonical(), int(time.time()), shows)

@@ -17,12 +17,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from privet.collection.device.charges import Refusal
 from privet.collection.device.ledger import Ledger, Withdrawal
 from privet.collection.device.preparation import Prepared, prepare
-from privet.collection.device.refusal import Refusal
 from privet.collection.study.directory import Directory
+from privet.collection.study.forms import OpenForm
 from privet.collection.study.manifest import Study
-from privet.collection.study.open_answers import OpenForm
 from privet.data import Categories, Interval, Schema
 from privet.errors import InvalidData, InvalidReports, OutOfRangeWarning
 from privet.mechanisms import Bits, SystemBits
@@ -164,7 +164,6 @@ class Participant:
         """Remember that the owner was shown this study (:mod:`privet.collection.device.consent`) and agreed.
 
         Args:
-            study: The study.
             shows: True if the owner agreed, apart from everything else, to show answers as they are.
         """
         self.ledger.show(study, shows=shows)
@@ -200,10 +199,7 @@ class Participant:
         self._require_shown(study)
         moment = datetime.now(UTC) if now is None else now
         if not study.is_open(moment):
-            raise Refusal(
-                f"The study takes reports from {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC. "
-                f"It is {moment:%Y-%m-%d %H:%M} UTC now. No report was made."
-            )
+            raise Refusal(f"{study.window} It is {moment:%Y-%m-%d %H:%M} UTC now. No report was made.")
         if directory is not None:
             self.check_directory(study, directory)
         ready = prepare(study, node) if prepared is None else prepared
@@ -224,7 +220,6 @@ class Participant:
         """Send a report, and remember that it left the device and that the collector has it.
 
         Args:
-            reply: The report.
             collector: Where it goes.
             token: The owner's enrolment token.
 

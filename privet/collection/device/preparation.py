@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.collection.device.refusal import NotAsked, Refusal
+from privet.collection.device.charges import NotAsked, Refusal
 from privet.collection.study.chain import BrokenChain, Chain
 from privet.collection.study.manifest import Study
 from privet.errors import InvalidData, InvalidParameter

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import sqlite3
 import time
@@ -22,10 +21,10 @@ from typing import Any, TypeAlias
 import sqlalchemy as sa
 
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.server.store.store import StoreFailure, engine_for
-from privet.collection.server.store.tables import METADATA, STUDIES
+from privet.collection.server.store.database import METADATA, STUDIES
 from privet.collection.study.manifest import Study
 from privet.data.files import atomic_file
+from privet.data.store.files import flush_directory, flush_file
 from privet.errors import InvalidData, PrivetError
 
 __all__ = ["Backup", "DamagedBackup", "is_public", "open_backup", "tables", "write_backup"]
@@ -40,7 +39,6 @@ class DamagedBackup(InvalidData):
     """A file that is no whole backup.
 
     Args:
-        path: The file.
         problem: A clause that says what is wrong with it.
     """
 
@@ -79,7 +77,6 @@ def write_backup(path: Path, out: Path, *, with_keys: bool = False) -> int:
 
     Args:
         path: The study's directory.
-        out: The file to write.
         with_keys: Put the keys in as well: whoever has the file can then issue tokens.
     """
     folder = StudyFolder.open(path)
@@ -87,22 +84,21 @@ def write_backup(path: Path, out: Path, *, with_keys: bool = False) -> int:
     if with_keys:
         keys = {"signing": [key.hex() for key in folder.keys.signing], "operator": list(folder.keys.operator)}
         facts["keys"] = json.dumps(keys)
-    with atomic_file(out) as file:
-        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        with closing(sqlite3.connect(file, isolation_level=None)) as copy, _snapshot(folder) as source:
+    with atomic_file(out, private=True) as file:
+        with (
+            closing(sqlite3.connect(file, isolation_level=None)) as copy,
+            folder.store() as store,
+            store.snapshot() as source,
+        ):
             count = _copy(source, folder.study, copy, facts)
-        _flush(file)
-    _flush(out.parent)
+        flush_file(file)
+    flush_directory(out.parent)
     return count
 
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[Backup]:
-    """Open a backup for reading, and refuse one that is damaged.
-
-    Args:
-        path: The file.
-    """
+    """Open a backup for reading, and refuse one that is damaged."""
     if not path.is_file():
         raise DamagedBackup(path, "there is no such file")
     try:
@@ -127,22 +123,6 @@ def open_backup(path: Path) -> Iterator[Backup]:
         if found != expected:
             raise DamagedBackup(path, "its checksum is wrong")
         yield Backup(facts, rows)
-
-
-@contextmanager
-def _snapshot(folder: StudyFolder) -> Iterator[sa.Connection]:
-    """Yield a connection that sees the state of one moment, whatever is written meanwhile, and changes nothing."""
-    engine = engine_for(folder.database)
-    options: dict[str, Any] = {}
-    if engine.dialect.name == "postgresql":
-        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-    try:
-        with engine.connect().execution_options(**options) as connection:
-            yield connection
-    except sa.exc.SQLAlchemyError as error:
-        raise StoreFailure(str(getattr(error, "orig", None) or error)) from None
-    finally:
-        engine.dispose()
 
 
 def _copy(source: sa.Connection, study: Study, copy: sqlite3.Connection, facts: dict[str, str]) -> int:
@@ -229,12 +209,3 @@ def _encoded(value: object) -> bytes:
         text = value.encode()
         return b"s%d:%s" % (len(text), text)
     raise TypeError(f"a {type(value).__name__} is no value of a store")
-
-
-def _flush(path: Path) -> None:
-    """Wait until a file, or a directory's list of files, is on disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from privet.collection.operator.folder import Declared
 from privet.collection.operator.received import split_labelled
 from privet.collection.study.manifest import Study
 from privet.data import Graph, Schema
@@ -16,26 +17,10 @@ from privet.data.population import Population
 from privet.errors import InvalidData
 from privet.privacy import Unit
 from privet.release import LocalRelease
-from privet.release.asks import Ask
 from privet.release.blobs import array_digest, blob_of
 from privet.systems import Collected, LocalSystem
 
-__all__ = ["Declared", "declare", "invited"]
-
-
-@dataclass(frozen=True, eq=False)
-class Declared:
-    """A first round and what its manifest binds by hash.
-
-    Attributes:
-        study: The manifest.
-        public: The public data as bytes.
-        asks: The questions with their public arrays.
-    """
-
-    study: Study
-    public: tuple[bytes, ...] = ()
-    asks: tuple[Ask, ...] = ()
+__all__ = ["declare", "invited"]
 
 
 def declare(
@@ -52,7 +37,6 @@ def declare(
 
     Args:
         document: The other fields of the manifest, such as its title.
-        schema: The schema.
         system: The system whose questions are asked; its settings are the rule by which people are asked.
         graph: The public topology; None if it is asked about, or given when the model is trained.
         labels: Public classes, -1 where unknown; None if they are asked for, or given when the model is trained.
@@ -167,7 +151,6 @@ def _check_inputs(
 
     Args:
         planned: The questions of all rounds.
-        schema: The schema.
         graph: The public topology.
         labels: The public classes.
         early: True if rounds are computed from them; otherwise they may be given when the model is trained.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from privet.collection.device.client import Collector
 from privet.collection.operator.folder import StudyFolder
-from privet.collection.operator.keys import write_secret
-from privet.data.files import atomic_file
+from privet.collection.operator.keys import write_secret_rows
 
 __all__ = [
     "Forgotten",
@@ -31,38 +28,30 @@ def write_links(path: Path, url: str, out: Path) -> int:
     Args:
         path: The study's directory.
         url: Where participants reach the collector.
-        out: The file to write.
 
     Returns:
         The number of links.
     """
     folder = StudyFolder.open(path)
     Collector(url, insecure=True)  # refuses what is no address
-    store = folder.store()
-    form = store.at(store.chain().newest).form
-    asked = set(form.everybody().tolist()) - {each.node for each in store.erasures()}  # who withdrew is left alone
-    store.dispose()
+    with folder.newest() as store:
+        form = store.form
+        asked = set(form.everybody().tolist()) - {each.node for each in store.erasures()}  # who withdrew is left alone
     declared = folder.declared
     language = None if declared is None else declared.declaration.language
     spoken = "" if language is None else f"&lang={language}"
     base = f"{url.split('#')[0].rstrip('/')}/#study={form.study.id}&token="
-    with (
-        atomic_file(out) as file,
-        os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600), "w", newline="") as text,
-    ):
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(["node", "link"])
-        rows.writerows((node, base + token + spoken) for node, token in current_tokens(folder) if node in asked)
+    links = ((node, base + token + spoken) for node, token in current_tokens(folder) if node in asked)
+    write_secret_rows(out, ["node", "link"], links)
     return len(asked)
 
 
 def current_tokens(folder: StudyFolder) -> Iterator[tuple[int, str]]:
     """Yield every node with the token that the newest key signs and that was not revoked."""
-    store = folder.store()
     serials = dict.fromkeys(range(folder.study.nodes), 0)
-    for node, serial in store.revoked():
-        serials[node] = max(serials[node], serial + 1)
-    store.dispose()
+    with folder.store() as store:
+        for node, serial in store.revoked():
+            serials[node] = max(serials[node], serial + 1)
     tokens = folder.tokens
     return ((node, tokens.issue(node, serial)) for node, serial in serials.items())
 
@@ -71,10 +60,9 @@ def renew_token(path: Path, node: int) -> str:
     """Revoke the newest token of a node and return the next one."""
     folder = StudyFolder.open(path)
     folder.tokens.issue(node)  # refuses a node that does not exist
-    store = folder.store()
-    serial = max((number for revoked, number in store.revoked() if revoked == node), default=-1) + 1
-    store.revoke(node, serial)
-    store.dispose()
+    with folder.store() as store:
+        serial = max((number for revoked, number in store.revoked() if revoked == node), default=-1) + 1
+        store.revoke(node, serial)
     return folder.tokens.issue(node, serial + 1)
 
 
@@ -109,15 +97,9 @@ def rotate_keys(path: Path, which: str, *, retire: bool = False) -> Rotation:
     changed = replace(folder, keys=folder.keys.rotated(which, retire=retire))
     changed.keys.save(path / "keys.json", which)
     if which == "signing":
-        with atomic_file(path / "tokens.csv") as file:
-            write_secret(file, "")
-            with file.open("w", newline="") as text:
-                rows = csv.writer(text, lineterminator="\n")
-                rows.writerow(["node", "token"])
-                rows.writerows(current_tokens(changed))
-    store = folder.store()
-    answered = store.count()
-    store.dispose()
+        changed.write_tokens(path, current_tokens(changed))
+    with folder.store() as store:
+        answered = store.count()
     count = len(changed.keys.signing if which == "signing" else changed.keys.operator)
     place = changed.keys.places.get(which) or path / "keys.json"
     return Rotation(count, folder.study.nodes, folder.study.nodes - answered, place)
@@ -149,13 +131,10 @@ def forget(path: Path, *nodes: int) -> Forgotten:
     folder = StudyFolder.open(path)
     for node in nodes:
         folder.tokens.issue(node)  # refuses a node that does not exist
-    store = folder.store()
-    try:
+    with folder.store() as store:
         new = frozenset(node for node in nodes if store.forget(node, "operator"))
         clean = store.remove_traces()  # once, because SQLite's file is written anew
         return Forgotten(new, clean, tuple(model["name"] for model in store.models() if model["erasures_since"]))
-    finally:
-        store.dispose()
 
 
 def erased_people(path: Path) -> tuple[int, ...]:
@@ -166,8 +145,5 @@ def erased_people(path: Path) -> tuple[int, ...]:
     Args:
         path: The study's directory.
     """
-    store = StudyFolder.open(path).store()
-    try:
+    with StudyFolder.open(path).store() as store:
         return tuple(each.node for each in store.erasures())
-    finally:
-        store.dispose()

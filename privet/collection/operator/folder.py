@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from privet.collection.operator.keys import Keys, write_secret
+from privet.collection.operator.keys import Keys, write_secret_rows
 from privet.collection.server.store.store import Store
 from privet.collection.study.manifest import Study
 from privet.collection.study.study_file import StudyFile
@@ -17,10 +16,25 @@ from privet.errors import InvalidData
 from privet.release import Answers
 from privet.release.asks import Ask
 
-__all__ = ["StudyFolder", "open_reports"]
+__all__ = ["Declared", "StudyFolder", "open_reports"]
 
 _MANIFEST, _KEYS, _TOKENS, _REPORTS = "study.json", "keys.json", "tokens.csv", "reports.sqlite"
 _DECLARED = "study.toml"
+
+
+@dataclass(frozen=True, eq=False)
+class Declared:
+    """A first round and what its manifest binds by hash.
+
+    Attributes:
+        study: The manifest.
+        public: The public data as bytes.
+        asks: The questions with their public arrays.
+    """
+
+    study: Study
+    public: tuple[bytes, ...] = ()
+    asks: tuple[Ask, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -28,8 +42,6 @@ class StudyFolder:
     """The directory of one study. ``keys.json`` and ``tokens.csv`` are secrets, readable by their owner only.
 
     Attributes:
-        path: The directory.
-        study: The study.
         keys: Its secrets: keys of tokens and of the operator's page, and the store's address.
     """
 
@@ -50,8 +62,6 @@ class StudyFolder:
         """Make a new directory with fresh keys and one token for each node.
 
         Args:
-            path: The directory to make.
-            study: The study.
             store_url: A postgresql:// URL; by default the one in ``PRIVET_STORE``, or a SQLite file in the directory.
             public: The public data that the manifest binds by their hashes, such as the list of participants.
             asks: The questions with their public arrays, if they have any.
@@ -60,10 +70,9 @@ class StudyFolder:
         folder = cls(path, study, Keys.make(store_url))
         with atomic_directory(path) as target:
             place = folder.keys.store or target / _REPORTS
-            store = Store.open(place, study)  # a database that cannot be used is told of now
-            store.publish(*public)
-            store.publish_asks(*asks)
-            store.dispose()
+            with Store.open(place, study) as store:  # a database that cannot be used is told of now
+                store.publish(*public)
+                store.publish_asks(*asks)
             folder.write_files(target)
             if declared is not None:
                 (target / _DECLARED).write_text(declared, encoding="utf-8")
@@ -80,11 +89,11 @@ class StudyFolder:
         tokens = self.tokens
         (target / _MANIFEST).write_bytes(self.study.canonical())
         self.keys.write(target / _KEYS)
-        write_secret(target / _TOKENS, "")
-        with (target / _TOKENS).open("w", newline="") as file:
-            rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(["node", "token"])
-            rows.writerows((node, tokens.issue(node)) for node in range(self.study.nodes))
+        self.write_tokens(target, ((node, tokens.issue(node)) for node in range(self.study.nodes)))
+
+    def write_tokens(self, target: Path, tokens: Iterable[tuple[int, str]]) -> None:
+        """Write everybody's token into a directory of the study."""
+        write_secret_rows(target / _TOKENS, ["node", "token"], tokens)
 
     @classmethod
     def open(cls, path: Path) -> StudyFolder:
@@ -125,8 +134,5 @@ class StudyFolder:
 
 def open_reports(path: Path) -> tuple[Study, Answers]:
     """Return the newest manifest of a study's directory and all that was reported to it."""
-    store = StudyFolder.open(path).newest()
-    try:
+    with StudyFolder.open(path).newest() as store:
         return store.study, store.answers()
-    finally:
-        store.dispose()

@@ -7,11 +7,12 @@ variable itself. None of them is ever an argument, because every user of a machi
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import os
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from privet.collection.study.tokens import new_key
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, PrivetError
 
-__all__ = ["InvalidKeys", "Keys", "write_secret"]
+__all__ = ["InvalidKeys", "Keys", "write_secret_rows"]
 
 VARIABLES = {"signing": "PRIVET_SIGNING_KEY", "operator": "PRIVET_OPERATOR_KEY", "store": "PRIVET_STORE"}
 _FORMS = {  # of one entry
@@ -128,17 +129,23 @@ class Keys:
         return {"signing": [key.hex() for key in self.signing], "operator": list(self.operator), "store": self.store}
 
 
-def write_secret(path: Path, text: str) -> None:
-    """Write a new file that its owner alone can read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
+def write_secret_rows(path: str | os.PathLike[str], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a CSV file that its owner alone can read, such as tokens or answers; it appears whole or not at all.
+
+    Args:
+        names: The names of the columns.
+        rows: The cells of each row, in the order of the columns.
+    """
+    with atomic_file(path, private=True) as file, file.open("w", newline="") as text:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(rows)
 
 
 def _replace_secret(path: Path, text: str) -> None:
     """Write a secret in the place of an older one, whose owner it keeps: a collector that runs as them must read it."""
-    with atomic_file(path) as file:
-        write_secret(file, text)
+    with atomic_file(path, private=True) as file:
+        file.write_text(text)
         if path.exists():
             before = path.stat()
             with contextlib.suppress(PermissionError):  # only root may give a file away

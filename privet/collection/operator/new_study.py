@@ -3,55 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.folder import Declared, StudyFolder
+from privet.collection.operator.public_data import NamedFiles, read_graph, read_labels
 from privet.collection.study.chain import Chain
-from privet.collection.study.directory import Directory
 from privet.collection.study.manifest import DEFAULT_LIMIT, Study
-from privet.collection.study.study_file import Declaration, FeatureMechanism, StudyFile, SystemChoice
-from privet.collection.study.toml_lines import KeyPath
+from privet.collection.study.sections import Declaration, FeatureMechanism, SystemChoice
+from privet.collection.study.study_file import StudyFile
+from privet.collection.study.toml_text import KeyPath
 from privet.data import Categories
 from privet.data.population import Population
 from privet.errors import InvalidData, PrivetError
 from privet.privacy import Unit
 from privet.privacy.rounding import at_most
 from privet.release import LocalRelease
-from privet.release.asks import Ask
 
 if TYPE_CHECKING:
     from privet.data import Graph
+    from privet.systems import LocalSystem
 
-__all__ = ["NewStudy", "draw_up", "make_study", "price_of"]
+__all__ = ["draw_up", "make_study", "price_of"]
 
 _SEED = 0  # public: anybody can draw the same lots
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, eq=False)
-class NewStudy:
-    """The first round of a study and what its manifest binds by hash.
-
-    Attributes:
-        study: The manifest.
-        public: The public data as bytes.
-        asks: The questions with their public arrays.
-    """
-
-    study: Study
-    public: tuple[bytes, ...] = ()
-    asks: tuple[Ask, ...] = ()
-
-
 def price_of(study: Study) -> float:
     """Return the epsilon of all rounds of a study together, as far as its first round tells."""
-    return float((Chain((study,)).announced or study.release).price.epsilon)
+    return Chain((study,)).announced.price.epsilon
 
 
 def make_study(file: StudyFile, folder: Path) -> StudyFolder:
@@ -59,26 +44,25 @@ def make_study(file: StudyFile, folder: Path) -> StudyFolder:
 
     Args:
         file: The study's file.
-        folder: The directory to make.
     """
     made = draw_up(file)
     return StudyFolder.create(folder, made.study, public=made.public, asks=made.asks, declared=file.text)
 
 
-def draw_up(file: StudyFile) -> NewStudy:
+def draw_up(file: StudyFile) -> Declared:
     """Draw up the first round of a study.
 
     Args:
         file: The study's file. An error says what is wrong with it, or with the files that it names.
     """
     declaration = file.declaration
-    files = _Files(file)
+    files = NamedFiles(file)
     document = declaration.document(datetime.now(UTC))
     population = Population(declaration.declared, files.nodes)
     document |= {"nodes": files.nodes, "directory": None if files.directory is None else files.directory.digest}
     if declaration.system is None:
         file.refuse(files.problems)
-        made = NewStudy(_placed(file, ("budgets",), lambda: _one_round(declaration, document, population)))
+        made = Declared(_placed(file, ("budgets",), lambda: _one_round(declaration, document, population)))
     else:
         made = _planned(file, declaration.system, files, document, population)
     file.refuse(list(_unordered(declaration, made.study.release)))
@@ -87,45 +71,7 @@ def draw_up(file: StudyFile) -> NewStudy:
         told = f"cost {at_most(price)} together, above the limit of {DEFAULT_LIMIT:g} that participants start with"
         file.refuse([(("budgets",), f"{told}. Lower them, or say high_cost = true.")])
     names = () if files.directory is None else (files.directory.lines,)
-    return NewStudy(made.study, (*made.public, *names), made.asks)
-
-
-class _Files:
-    """The files that a study's file names, and what is wrong with them."""
-
-    def __init__(self, file: StudyFile) -> None:
-        self.file, self.problems = file, list[tuple[KeyPath, str]]()
-        people = file.declaration.people
-        self.directory = self.read(("people", "directory"), people.directory, Directory.read)
-        counted = 2 if self.directory is None else len(self.directory)
-        self.nodes = people.nodes or counted
-        if self.directory is not None and counted != self.nodes:
-            sentence = f"names {counted:,} participants, and people.nodes says {self.nodes:,}."
-            self.problems.append((("people", "directory"), sentence))
-
-    def read(self, key: KeyPath, name: str | None, reader: Callable[[Path], _T]) -> _T | None:
-        """Read a file if it is named; a problem is remembered and told later."""
-        if name is None:
-            return None
-        try:
-            return reader(self.file.beside(name))
-        except PrivetError as error:
-            self.problems.append((key, f"cannot be used. {error}"))
-            return None
-
-    def people(self, key: str, given: float | str | None, order: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the people who are named: a share of all, drawn from an order, or those of a file."""
-        if isinstance(given, str):
-            return self.read(("people", key), given, self._listed)
-        return None if given is None else np.sort(order[: max(1, round(given * self.nodes))])
-
-    def _listed(self, path: Path) -> NDArray[np.int64]:
-        from privet.collection.operator.public_data import read_nodes
-
-        found = read_nodes(path)
-        if not len(found) or found.min() < 0 or found.max() >= self.nodes:
-            raise InvalidData(f"The nodes in {path.name} must be from 0 to {self.nodes - 1}, at least one.")
-        return np.unique(found)
+    return Declared(made.study, (*made.public, *names), made.asks)
 
 
 def _one_round(declaration: Declaration, document: dict[str, Any], population: Population) -> Study:
@@ -146,11 +92,10 @@ def _one_round(declaration: Declaration, document: dict[str, Any], population: P
 
 
 def _planned(
-    file: StudyFile, chosen: SystemChoice, files: _Files, document: dict[str, Any], population: Population
-) -> NewStudy:
+    file: StudyFile, chosen: SystemChoice, files: NamedFiles, document: dict[str, Any], population: Population
+) -> Declared:
     """Let the system ask what it asks first."""
     from privet.collection.operator.declaration import declare
-    from privet.collection.operator.public_data import read_graph, read_labels
 
     declaration = file.declaration
     system = _placed(file, ("system",), lambda: _system(declaration, chosen))
@@ -163,15 +108,11 @@ def _planned(
     )
     labels = files.read(("public", "labels"), declaration.public.labels, lambda path: read_labels(path, population))
     file.refuse(files.problems)
-
-    def first() -> NewStudy:
-        made = declare(document, declaration.declared, system, graph=graph, labels=labels, panel=panel, people=asked)
-        return NewStudy(made.study, made.public, made.asks)
-
-    return _placed(file, ("system",), first)
+    known: dict[str, Any] = {"graph": graph, "labels": labels, "panel": panel, "people": asked}
+    return _placed(file, ("system",), lambda: declare(document, declaration.declared, system, **known))
 
 
-def _system(declaration: Declaration, chosen: SystemChoice) -> Any:
+def _system(declaration: Declaration, chosen: SystemChoice) -> LocalSystem:
     """Return the system that the file names, with its budgets."""
     from privet.systems import SYSTEMS, LocalSystem
 

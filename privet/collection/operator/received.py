@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.collection.study.chain import Chain
+from privet.collection.study.forms import OpenData
 from privet.collection.study.manifest import Study
-from privet.collection.study.open_answers import OpenData
 from privet.data import Graph, Split
 from privet.errors import InvalidData, InvalidParameter
 from privet.graph.distributed.reports import PartedReports
@@ -65,7 +65,6 @@ class Received:
         """Read everything from the store of any round of a study.
 
         Args:
-            store: The store.
             before: The number of the first round that is left out; all rounds are used by default.
         """
         erased = [each.node for each in store.erasures()]  # asked first: a later erasure is one after the training

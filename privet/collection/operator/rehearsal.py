@@ -52,7 +52,7 @@ _SERVER = (
     "from pathlib import Path\n"
     "from privet.collection.operator.folder import StudyFolder\n"
     "from privet.collection.server.http.app import Limits\n"
-    "from privet.collection.server.http.events import Events\n"
+    "from privet.collection.server.http.monitoring import Events\n"
     "from privet.collection.serving import serve\n"
     "path, port, rate, proxied, log = sys.argv[1:]\n"
     "limits = Limits(rate=float(rate), proxied=proxied == 'True')\n"

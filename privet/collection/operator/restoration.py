@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from privet.collection.operator.backup import Backup, DamagedBackup, is_public, open_backup, tables
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.keys import Keys
+from privet.collection.server.store.database import METADATA, STUDIES
 from privet.collection.server.store.store import StoreFailure, engine_for
-from privet.collection.server.store.tables import METADATA, STUDIES
 from privet.collection.study.manifest import Study
 from privet.data.files import atomic_directory
 from privet.errors import InvalidData
@@ -45,7 +45,6 @@ def restore_backup(path: Path, target: Path) -> Restored:
     Reports go to SQLite in the new directory, or to the PostgreSQL database that the environment names.
 
     Args:
-        path: The backup.
         target: The directory to make; it must not exist yet or be empty.
     """
     with open_backup(path) as backup:
@@ -119,11 +118,8 @@ def _insert(connection: sa.Connection, table: sa.Table, rows: list[dict[str, Any
 
 def _check(folder: StudyFolder) -> int:
     """Check every report of every round with the round's own form, and count them."""
-    first = folder.store()
-    try:
+    with folder.store() as first:
         stores = [first.at(study) for study in first.chain().rounds]
         for store in stores:
             store.collected()
         return sum(store.count() for store in stores)
-    finally:
-        first.dispose()

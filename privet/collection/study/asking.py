@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.collection.study.chain import Chain
 from privet.collection.study.forms import RoundForm
 from privet.release.asks import Ask
 from privet.release.asks.features import Features
@@ -17,7 +16,7 @@ from privet.release.asks.friends import Friends
 from privet.release.asks.label import Label
 from privet.release.asks.resemblance import Resemblance
 
-__all__ = ["Group", "groups", "in_words", "still_to_ask"]
+__all__ = ["Group", "groups", "in_words"]
 
 Mask = NDArray[np.bool_]
 
@@ -40,15 +39,6 @@ class Group:
 def in_words(ask: Ask) -> str:
     """Return what a question asks for, in words about the people who are asked."""
     return ask.subject.replace("your", "their").replace("you ", "they ")
-
-
-def still_to_ask(chain: Chain) -> tuple[str, ...]:
-    """Return the names of the questions that the study's plan has left, in their order.
-
-    Args:
-        chain: The rounds so far.
-    """
-    return tuple(question.name for question in chain.planned)
 
 
 def groups(forms: Sequence[RoundForm], labels: NDArray[Any] | None = None) -> list[Group]:

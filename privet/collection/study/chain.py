@@ -87,11 +87,7 @@ class Chain:
         return self.joint(each.id for each in self.rounds)
 
     def joint(self, ids: Iterable[str]) -> LocalRelease:
-        """Return the questions of some rounds together, of which alternatives are charged once.
-
-        Args:
-            ids: The ids of the rounds.
-        """
+        """Return the questions of some rounds together, of which alternatives are charged once."""
         chosen = set(ids)
         some = [each.release for each in self.rounds if each.id in chosen]
         questions = tuple(question for release in some for question in release.questions)

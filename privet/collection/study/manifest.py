@@ -367,6 +367,21 @@ class Study(_Document):
         """The price of answering this round."""
         return self.release.price
 
+    @property
+    def window(self) -> str:
+        """The sentence that says when reports are taken."""
+        return f"The study takes reports from {self.opens:%Y-%m-%d %H:%M} to {self.closes:%Y-%m-%d %H:%M} UTC."
+
+    @property
+    def deletion_time(self) -> datetime | None:
+        """The moment at which this round's reports are deleted; None if the manifest promises none."""
+        if self.delete_after is None:
+            return None
+        try:
+            return self.closes + timedelta(days=self.delete_after)
+        except OverflowError:
+            return datetime.max.replace(tzinfo=UTC, microsecond=0)  # the calendar ends there
+
     def is_open(self, now: datetime) -> bool:
         """Tell whether reports may be made at this time."""
         return self.opens <= now < self.closes

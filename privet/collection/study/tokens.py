@@ -57,7 +57,6 @@ class Tokens:
     """The issuer and checker of one study's tokens.
 
     Attributes:
-        study: The study.
         key: The operator's signing key.
         older: Earlier signing keys, whose tokens are still good.
     """

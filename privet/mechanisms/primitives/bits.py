@@ -67,7 +67,9 @@ class SystemBits(Bits):
             return np.frombuffer(os.urandom(8 * count), dtype="<u8").astype(np.uint64)
         seed = os.urandom(48)
         stream = Cipher(algorithms.AES(seed[:32]), modes.CTR(seed[32:])).encryptor()
-        return np.frombuffer(stream.update(bytes(8 * count)), dtype="<u8").astype(np.uint64)
+        found = bytearray(8 * count + 16)  # a block more than is asked for, as update_into wants it
+        stream.update_into(bytes(8 * count), found)
+        return np.frombuffer(found, dtype="<u8", count=count).astype(np.uint64, copy=False)
 
 
 class SeededBits(Bits):
@@ -79,7 +81,7 @@ class SeededBits(Bits):
 
     def __init__(self, seed: int | np.random.Generator) -> None:
         if not isinstance(seed, np.random.Generator) and (not isinstance(seed, int | np.integer) or seed < 0):
-            raise InvalidParameter("seed", "an integer of at least 0 or a numpy Generator", seed)
+            raise InvalidParameter("seed", "an integer of at least 0", seed)
         self._generator = np.random.default_rng(seed)
 
     def words(self, count: int) -> NDArray[np.uint64]:

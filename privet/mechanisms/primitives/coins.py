@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,18 +64,8 @@ class Coins:
         low = np.array([each % _WORD for each in thresholds], dtype=np.uint64)
         return cls(high, low, certain)
 
-    @cached_property
-    def _begin(self) -> NDArray[np.uint32]:
-        """The first 32 bits of each chance; coins that are certain have the most, and are certain in a tie too."""
-        return np.where(self.certain, np.uint64(2**32 - 1), self.high >> np.uint64(32)).astype(np.uint32)
-
     def toss(
-        self,
-        kinds: NDArray[np.integer[Any]],
-        bits: Bits,
-        names: NDArray[np.integer[Any]] | None = None,
-        *,
-        begun: NDArray[np.uint32] | None = None,
+        self, kinds: NDArray[np.integer[Any]], bits: Bits, names: NDArray[np.integer[Any]] | None = None
     ) -> NDArray[np.bool_]:
         """Toss one coin of each given kind.
 
@@ -84,16 +73,7 @@ class Coins:
             kinds: The positions of the coins' chances.
             bits: The source of randomness.
             names: The thing that each coin is about, for a source that reads names (default: none).
-            begun: The first 32 bits of each coin, if they were drawn before (default None).
         """
-        if begun is not None:
-            threshold = self._begin[kinds]
-            heads = begun < threshold
-            undecided = np.flatnonzero(begun == threshold)
-            more = bits.words(len(undecided)) >> np.uint64(32)
-            words = (begun[undecided].astype(np.uint64) << np.uint64(32)) | more
-            heads[undecided] = self._compare(words, kinds[undecided], bits)
-            return np.asarray(heads)
         return self._compare(bits.words(len(kinds)) if names is None else bits.words_for(names), kinds, bits)
 
     def _compare(self, words: NDArray[np.uint64], kinds: NDArray[np.integer[Any]], bits: Bits) -> NDArray[np.bool_]:

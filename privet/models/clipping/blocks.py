@@ -43,7 +43,7 @@ Array = NDArray[np.float64]
 BLOCK = 512
 """The largest number of rows in a block."""
 GROUP = 4096
-"""The number of examples whose layers are held at once."""
+"""The number of examples with sparse inputs whose layers are held at once."""
 _ELEMENTWISE = (nn.ELU, nn.Identity, nn.ReLU, nn.SELU, nn.Tanh)
 
 
@@ -75,12 +75,12 @@ class AggregatedLayer(NamedTuple):
 class Pass(NamedTuple):
     """A linear layer's part in one block: inputs, slopes, and their norms in the network's precision.
 
-    Norms of sparse inputs are left out.
+    A first layer whose outputs came as rows has those as inputs.
     """
 
-    inputs: Tensor | SparseRows
+    inputs: Tensor
     slopes: Tensor
-    input_norms: Tensor | None
+    input_norms: Tensor
     slope_norms: Tensor
 
 
@@ -101,9 +101,11 @@ def layers_of(
         loss: Maps outputs and labels to one loss for each row.
         block: The number of rows that go through the network at once.
     """
-    for start in range(0, len(x), GROUP):
-        rows, target = x[start : start + GROUP], labels[start : start + GROUP]
-        yield _joined(rows, _passes(network, rows, target, loss, block, mapped=False))
+    group = GROUP if isinstance(x, SparseRows) else block  # dense blocks are left while they are in the cache
+    for start in range(0, len(x), group):
+        rows, target = x[start : start + group], labels[start : start + group]
+        sent = rows.map(first_layer(network)) if isinstance(rows, SparseRows) else rows
+        yield _joined(rows, _passes(network, sent, target, loss, block, mapped=sent is not rows))
 
 
 def aggregated_layers_of(
@@ -129,20 +131,18 @@ def aggregated_layers_of(
 
 
 def _passes(
-    network: nn.Sequential, rows: Tensor | SparseRows, labels: Tensor, loss: Loss, block: int, mapped: bool
+    network: nn.Sequential, rows: Tensor, labels: Tensor, loss: Loss, block: int, mapped: bool
 ) -> list[list[Pass]]:
     """Send the rows through the network, a block of one size after another."""
     found = []
     for start in range(0, len(rows), block):
-        part, target = rows[start : start + block], labels[start : start + block]
-        whole = part.padded(block) if isinstance(part, SparseRows) else _padded(part, block)
-        found.append(one_pass(network, whole, _padded(target, block), loss, mapped=mapped))
+        part, target = (_padded(each[start : start + block], block) for each in (rows, labels))
+        found.append(one_pass(network, part, target, loss, mapped=mapped))
     return found
 
 
-def one_pass(
-    network: nn.Sequential, rows: Tensor | SparseRows, labels: Tensor, loss: Loss, *, mapped: bool = False
-) -> list[Pass]:
+@torch.no_grad()
+def one_pass(network: nn.Sequential, rows: Tensor, labels: Tensor, loss: Loss, *, mapped: bool = False) -> list[Pass]:
     """Send one block through the network, forwards and backwards.
 
     Args:
@@ -153,26 +153,43 @@ def one_pass(
         mapped: True if the rows are the first layer's outputs and not its inputs.
     """
     steps, logits = _forward(network, rows, mapped)
-    with torch.enable_grad():
-        last = logits.requires_grad_()
-        losses = loss(last, labels)
-    (slopes,) = torch.autograd.grad(losses, last, torch.ones_like(losses))
+    slopes = _loss_slopes(logits, labels, loss)
     found: list[Pass] = []
     for number, (layer, before, after) in reversed(list(enumerate(steps))):
         if not isinstance(layer, nn.Linear):
-            (slopes,) = torch.autograd.grad(after, before, slopes)
+            slopes = _slopes_before(layer, before, after, slopes)
             continue
-        found.append(_pass(before, slopes))
+        found.append(Pass(before, slopes, vector_norm(before, dim=1), vector_norm(slopes, dim=1)))
         if number:
-            slopes = _product(slopes, layer.weight.detach())
+            slopes = _product(slopes, layer.weight)
     return found[::-1]
 
 
-def _pass(inputs: Tensor | SparseRows, slopes: Tensor) -> Pass:
-    if isinstance(inputs, SparseRows):
-        return Pass(inputs, slopes, None, vector_norm(slopes, dim=1))
-    known = inputs.detach()
-    return Pass(known, slopes, vector_norm(known, dim=1), vector_norm(slopes, dim=1))
+def _loss_slopes(logits: Tensor, labels: Tensor, loss: Loss) -> Tensor:
+    """Return the gradient of each row's loss in its outputs; that of the cross-entropy in closed form."""
+    if loss is row_losses:
+        return logits.softmax(1).scatter_add_(1, labels[:, None], logits.new_full((len(logits), 1), -1.0))
+    with torch.enable_grad():
+        last = logits.requires_grad_()
+        losses = loss(last, labels)
+    return torch.autograd.grad(losses, last, torch.ones_like(losses))[0]
+
+
+def _slopes_before(layer: nn.Module, before: Tensor, after: Tensor, slopes: Tensor) -> Tensor:
+    """Return the gradients in the inputs of an element-wise layer, of usual ones from its outputs."""
+    kind, backward = type(layer), torch.ops.aten  # a layer of another class may compute something else
+    found: Any = None
+    if kind is nn.ELU and (alpha := cast(nn.ELU, layer).alpha) >= 0:
+        found = backward.elu_backward(slopes, alpha, 1, 1, True, after)
+    elif kind is nn.ReLU:
+        found = backward.threshold_backward(slopes, after, 0)
+    elif kind is nn.Tanh:
+        found = backward.tanh_backward(slopes, after)
+    if found is not None:
+        return cast(Tensor, found)
+    with torch.enable_grad():
+        again = before.detach().clone().requires_grad_()
+        return torch.autograd.grad(layer(again + 0), again, slopes)[0]
 
 
 def _joined(rows: Tensor | SparseRows, passes: list[list[Pass]]) -> list[Layer]:
@@ -180,16 +197,21 @@ def _joined(rows: Tensor | SparseRows, passes: list[list[Pass]]) -> list[Layer]:
     layers = []
     for number, parts in enumerate(zip(*passes, strict=True)):
         count = len(rows)
-        slopes = torch.cat([part.slopes for part in parts])[:count]
-        inputs = rows if not number else torch.cat([cast(Tensor, part.inputs) for part in parts])[:count]
+        slopes = _concatenated([part.slopes for part in parts])[:count]
+        inputs = rows if not number else _concatenated([part.inputs for part in parts])[:count]
         if isinstance(inputs, SparseRows):
             squares = inputs.square_norms()
         else:
-            norms = torch.cat([cast(Tensor, part.input_norms) for part in parts])[:count]
+            norms = _concatenated([part.input_norms for part in parts])[:count]
             squares = _squares_above(norms, inputs.shape[1])
-        steepness = _squares_above(torch.cat([part.slope_norms for part in parts])[:count], slopes.shape[1])
+        steepness = _squares_above(_concatenated([part.slope_norms for part in parts])[:count], slopes.shape[1])
         layers.append(Layer(inputs, slopes, squares + 1, steepness))
     return layers
+
+
+def _concatenated(parts: list[Tensor]) -> Tensor:
+    """Put rows together; those of one block alone are not copied."""
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 def _squares_above(norms: Tensor, columns: int) -> Array:
@@ -206,39 +228,28 @@ def linear_layers(network: nn.Sequential) -> list[nn.Linear]:
     return [layer for layer in network if isinstance(layer, nn.Linear)]
 
 
-_Step = tuple[nn.Module, Any, Any]
+_Step = tuple[nn.Module, Tensor, Tensor]
 """A layer, its input and its output."""
 
 
-def _forward(network: nn.Sequential, rows: Tensor | SparseRows, mapped: bool) -> tuple[list[_Step], Tensor]:
-    """Return every layer with its input and output, and the outputs; only element-wise layers have a gradient.
-
-    ``mapped`` rows are outputs of the first layer.
-    """
+def _forward(network: nn.Sequential, rows: Tensor, mapped: bool) -> tuple[list[_Step], Tensor]:
+    """Return every layer with its input and output, and the outputs; ``mapped`` rows are those of the first layer."""
     steps: list[_Step] = []
     hidden = rows
     for layer in network:
-        before, after = hidden, hidden
+        before = hidden
         if isinstance(layer, nn.Linear) and layer.bias is not None:
-            if not mapped or steps:
-                after = hidden.map(layer) if isinstance(hidden, SparseRows) else _linear(layer, hidden, not steps)
-        elif isinstance(layer, _ELEMENTWISE) and isinstance(hidden, Tensor):
-            before = hidden.requires_grad_()
-            after = layer(before)
+            if not mapped or steps:  # the columns of a network's own inputs, which may be many, are taken as they are
+                hidden = _product(before, layer.weight.T, narrow=bool(steps)).add_(layer.bias)
+        elif isinstance(layer, _ELEMENTWISE):
+            hidden = layer(before.clone() if getattr(layer, "inplace", False) else before)
         else:
             expected = "of linear layers with bias and element-wise functions, which treat each example alone"
             raise InvalidParameter("network", expected, type(layer).__name__)
-        steps.append((layer, before, after))
-        hidden = after.detach() if isinstance(after, Tensor) else after
-    if not steps or not isinstance(steps[-1][0], nn.Linear) or not isinstance(hidden, Tensor):
+        steps.append((layer, before, hidden))
+    if not steps or not isinstance(steps[-1][0], nn.Linear):
         raise InvalidParameter("A network for clipped gradients must be one ending in a linear layer. Append one.")
     return steps, hidden
-
-
-def _linear(layer: nn.Linear, rows: Tensor, first: bool) -> Tensor:
-    """Return the layer's output; the columns of a network's own inputs, which may be many, are taken as they are."""
-    with torch.no_grad():
-        return _product(rows.detach(), layer.weight.T, narrow=not first).add_(layer.bias)
 
 
 def _product(rows: Tensor, matrix: Tensor, *, narrow: bool = True) -> Tensor:

@@ -13,7 +13,7 @@ numbers of the other examples do not depend on who is in the batch: :func:`stabl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,7 @@ __all__ = ["clipped_gradient", "perceptron", "stable_block", "summed_gradient"]
 
 Array = NDArray[np.float64]
 
+_NOISELESS_BLOCK = 1024  # rows; without noise nothing depends on their places
 _MARGIN = 1 - 2.0**-29  # of the squared norm is left for rounding of the check itself
 
 
@@ -130,13 +131,13 @@ def summed_gradient(
     network: nn.Sequential, x: Rows, labels: Tensor, max_grad_norm: float = math.inf, *, loss: Loss = row_losses
 ) -> Array:
     """Return the same sum in the network's precision, for training without noise; the norm may be infinite."""
-    total = np.zeros(sum(parameter.numel() for parameter in network.parameters()))
+    totals = [torch.zeros_like(parameter, requires_grad=False) for parameter in network.parameters()]
     plain = SparseRows(x.values, x.offsets) if isinstance(x, AggregatedRows) else x
-    for layers in layers_of(network, plain, labels, loss, BLOCK):
+    for layers in layers_of(network, plain, labels, loss, min(_NOISELESS_BLOCK, max(1, len(x)))):
         factors = _factors(layers, max_grad_norm)
-        parts = [part for layer in layers for part in _weighted_sums(layer, factors)]
-        total += np.concatenate([part.ravel() for part in parts])
-    return total
+        for layer, weight, bias in zip(layers, totals[::2], totals[1::2], strict=True):
+            _add_weighted(layer, factors, weight, bias)
+    return torch.cat([total.flatten() for total in totals]).double().numpy()
 
 
 def stable_block(network: nn.Sequential, x: Rows) -> int:
@@ -197,16 +198,15 @@ def _leave_out_too_long(parts: Sequence[Aggregated | Dense | Sparse]) -> None:
             part.leave_out(refused)
 
 
-def _weighted_sums(layer: Layer, factors: Array) -> Iterator[Array]:
-    """Yield the sums of the weight's and of the bias' gradients, each example's times its factor."""
-    weights = torch.from_numpy(factors).to(layer.slopes.dtype)
-    slopes, inputs = layer.slopes * weights[:, None], layer.inputs
+def _add_weighted(layer: Layer, factors: Array, weight: Tensor, bias: Tensor) -> None:
+    """Add the gradients of the weight and of the bias, each example's times its factor, to their sums."""
+    slopes, inputs = layer.slopes.mul_(torch.from_numpy(factors).to(weight.dtype)[:, None]), layer.inputs
     if not factors.all():  # what is not finite times 0 is not 0
         useless = torch.from_numpy(factors == 0)
         slopes[useless] = 0.0
         inputs = inputs if isinstance(inputs, SparseRows) else inputs.clone().index_fill_(0, useless.nonzero()[:, 0], 0)
     if isinstance(inputs, SparseRows):
-        yield inputs.weighted_sum(slopes.double().numpy())
+        weight += torch.from_numpy(inputs.weighted_sum(slopes.double().numpy()))
     else:
-        yield (slopes.T @ inputs).numpy()
-    yield slopes.sum(0).numpy()
+        weight.addmm_(slopes.T, inputs)
+    bias += slopes.sum(0)

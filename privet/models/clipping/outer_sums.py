@@ -19,7 +19,8 @@ __all__ = ["LARGEST", "OuterSum", "multiplies_bytes"]
 LARGEST = 2**14
 """The largest size of an integer in a product."""
 
-_AT_ONCE = 4096  # rows: their products of bytes, of at most 2^14 each, add up to at most 2^26, and others to 2^40
+_AT_ONCE = 4096  # rows whose products, of at most 2^28 each, add up to at most 2^40
+_MOST_ROWS = 2**16  # their products of digits, of at most 2^14 each, add up to at most 2^30
 
 
 class OuterSum:
@@ -32,8 +33,7 @@ class OuterSum:
 
     def __init__(self, outputs: int, inputs: int) -> None:
         self._total = torch.zeros(outputs, inputs, dtype=torch.int64)
-        self._left = torch.empty(_AT_ONCE, outputs, dtype=torch.int16)
-        self._right = torch.empty(_AT_ONCE, inputs, dtype=torch.int16)
+        self._digits = torch.zeros(2 * outputs, 2 * inputs, dtype=torch.int32) if multiplies_bytes() else None
         self._rows = 0
 
     def add(self, left: Tensor, right: Tensor) -> None:
@@ -45,40 +45,33 @@ class OuterSum:
         """
         for start in range(0, len(left), _AT_ONCE):
             q, y = (rows[start : start + _AT_ONCE] for rows in (left, right))
-            if self._rows + len(q) > _AT_ONCE:
-                self._settle()
-            place = slice(self._rows, self._rows + len(q))
-            self._left[place], self._right[place] = q, y
+            if self._digits is None:
+                self._total += (q.double().T @ y.double()).long()
+                continue
+            if self._rows + len(q) > _MOST_ROWS:
+                self._settle(self._digits)
+            self._digits += torch._int_mm(_digits(q).T, _digits(y))
             self._rows += len(q)
 
     def total(self) -> Tensor:
         """Return the sum, one row for each entry of q, as 64-bit integers."""
-        self._settle()
+        if self._digits is not None:
+            self._settle(self._digits)
         return self._total
 
-    def _settle(self) -> None:
-        """Move the products of all rows that wait into the total."""
-        if not self._rows:
-            return
-        left, right = self._left[: self._rows], self._right[: self._rows]
-        if multiplies_bytes():
-            _add_by_bytes(left, right, self._total)
-        else:
-            self._total += (left.double().T @ right.double()).long()
+    def _settle(self, digits: Tensor) -> None:
+        """Move the sums of products of digits into the total."""
+        low, high = digits.reshape(-1, 2, digits.shape[1]).long().unbind(1)
+        low, high = high.mul_(256).add_(low).reshape(*self._total.shape, 2).unbind(2)
+        self._total.add_(low).add_(high, alpha=256)
+        digits.zero_()
         self._rows = 0
-
-
-def _add_by_bytes(left: Tensor, right: Tensor, total: Tensor) -> None:
-    """Add the sum of outer products to the total, and leave digits in place of the integers."""
-    found = torch._int_mm(_digits(left).T, _digits(right)).reshape(left.shape[1], 2, right.shape[1], 2)
-    for high, low, shift in ((1, 1, 16), (1, 0, 8), (0, 1, 8), (0, 0, 0)):
-        total.add_(found[:, high, :, low], alpha=1 << shift)
 
 
 def _digits(whole: Tensor) -> Tensor:
     """Return the digits of integers in bytes: of each the low one, from -128 to 127, and the high one."""
     # n + 128 = 256 high + (low + 128): the second byte is high, and the first one has low's bits but for its highest
-    return whole.add_(128).bitwise_xor_(128).view(torch.int8)
+    return whole.to(torch.int16).add_(128).bitwise_xor_(128).view(torch.int8)
 
 
 @cache

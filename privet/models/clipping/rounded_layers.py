@@ -45,7 +45,6 @@ FINER = 4
 """Bits by which the unit is smaller where the first layer has aggregated inputs."""
 
 _DENSE_SHIFT = 37 - 28
-_AT_ONCE = 256
 _SPARSE_INPUTS, _SPARSE_SLOPES = 2.0**19, 2.0**18
 _EXACT_ROWS = 2**15  # so many integers up to 2^37 add up to less than 2^53: a double holds the sum
 _ABOVE = 1 + 2.0**-20  # times a number is above what a few roundings of factors and products make of it
@@ -171,12 +170,10 @@ class DenseSum:
         self._products = OuterSum(layer.out_features, layer.in_features + 1)
 
     def add(self, part: Dense) -> None:
-        """Add the products of some examples, rounding a few inputs after another while they are in the cache."""
-        for start in range(0, len(part.inputs), _AT_ONCE):
-            rows = slice(start, start + _AT_ONCE)
-            inputs = _scaled(part.inputs[rows], part.scales[rows], more=1)
-            inputs[:, -1] = torch.from_numpy(part.scales[rows])
-            self._products.add(part.slopes[rows], inputs.round_())
+        """Add the products of some examples."""
+        inputs = _scaled(part.inputs, part.scales, more=1)
+        inputs[:, -1] = torch.from_numpy(part.scales)
+        self._products.add(part.slopes, inputs.round_())
 
     def total(self) -> NDArray[np.int64]:
         """Return the sum."""

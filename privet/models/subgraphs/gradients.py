@@ -155,9 +155,9 @@ class SubgraphGradients:
         if not isinstance(self.engine, Mapped):
             return self._alone, 1
         try:
-            self.engine.plan(slots, edges)
+            written = self.engine.written_out_of(slots, edges)  # of this shape alone, whichever others were there
             rows = min(_ROWS, max(_FEW, self._most // slots))  # in larger chunks most lanes would be empty
-            most = min(rows // slots, max(1, self._most // 4), _ENTRIES // max(1, self.engine.written_out))
+            most = min(rows // slots, max(1, self._most // 4), _ENTRIES // max(1, written))
             lanes = 1 << max(0, most.bit_length() - 1)
             while lanes > 1 and not self._are_stable(lanes, slots, edges):
                 lanes //= 2

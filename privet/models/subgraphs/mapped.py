@@ -25,6 +25,7 @@ from privet.models.subgraphs.isolation import KeyedDropout, mapping, refuse_sigh
 
 __all__ = ["Mapped", "Product", "Products", "wide_linear"]
 
+_HUGE = 1e6
 _PRODUCTS = (torch.matmul, torch.mm, Tensor.matmul, Tensor.mm, Tensor.__matmul__)
 
 
@@ -51,12 +52,22 @@ class Mapped(Engine):
     def __init__(self, module: nn.Module, head: Head, columns: int) -> None:
         super().__init__(module, head, columns)
         self._plans: dict[tuple[int, int], _Plan] = {}
+        self._first = self.values()
 
     @property
     def written_out(self) -> int:
         """The most numbers that are written out for a sub-graph."""
+        return max((self.written_out_of(*shape) for shape in self._plans), default=0)
+
+    def written_out_of(self, slots: int, edges: int) -> int:
+        """Return the numbers that are written out for a sub-graph of a shape.
+
+        Args:
+            slots: The number of nodes.
+            edges: The number of edges.
+        """
         sizes = [each.numel() for each in self.named.values()]
-        return max((sum(sizes[number] for number in plan.direct) for plan in self._plans.values()), default=0)
+        return sum(sizes[number] for number in self.plan(slots, edges).direct)
 
     def gradients(self, values: list[Tensor], chunk: Chunk) -> list[Outer | Direct]:
         """Return outer products for matrices, and one vector for each lane for other parameters."""
@@ -82,14 +93,16 @@ class Mapped(Engine):
         return rows
 
     def plan(self, slots: int, edges: int) -> _Plan:
-        """Return how the parameters are used in sub-graphs of a shape, from random ones.
+        """Return how the parameters are used in sub-graphs of a shape, from random ones and the first weights.
+
+        With the weights of now a plan would depend on when somebody first had a sub-graph of that shape.
 
         Args:
             slots: The number of nodes.
             edges: The number of edges.
         """
         if (slots, edges) not in self._plans:
-            chunk, values = self.random(4, slots, edges, seed=slots), self.values()
+            chunk, values = self.random(4, slots, edges, seed=slots), self._first
             matrices = {id(each): number for number, each in enumerate(values) if each.dim() == 2}
             with torch.no_grad(), Products(chunk.keys[0], matrices) as seen:
                 self._outputs(values, chunk.x[0].clone(), chunk.edge_index.clone())
@@ -100,7 +113,10 @@ class Mapped(Engine):
             plan = _Plan(
                 [use for use in seen.found if use.number in served], [n for n in range(len(values)) if n not in served]
             )
-            found = [self._mapped(tried, chunk, plan)[1] for tried in (values, shaken(values, seed=slots))]
+            kinds = chunk, chunk.with_features(_HUGE * chunk.x)  # opens gates that normal numbers leave shut
+            found = [
+                self._mapped(tried, kind, plan)[1] for tried in (values, shaken(values, seed=slots)) for kind in kinds
+            ]
             centre_only = (
                 place
                 for place, several in enumerate(zip(*found, strict=True))

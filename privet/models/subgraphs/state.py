@@ -22,7 +22,16 @@ from collections.abc import Iterator, Mapping, Set
 from contextvars import ContextVar
 from hashlib import blake2b
 from logging import Logger
-from types import BuiltinMethodType, CellType, CodeType, FunctionType, GeneratorType, MethodType, ModuleType
+from types import (
+    BuiltinMethodType,
+    CellType,
+    CodeType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
@@ -39,6 +48,7 @@ _HOOKS_OF_ALL = {name: hooks for name, hooks in vars(nn.modules.module).items() 
 
 _INNER = ("class", "content", "length", "shape", "shown", "cache", "defaults", "state", "_buffers", "_parameters",
           "self", "inner", "reduced")  # fmt: skip
+_OF_EVERY_CLASS = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__qualname__"})
 _OPERATORS = ("torch._ops", "torch._library.custom_ops")  # put themselves together at their first call
 
 
@@ -55,7 +65,7 @@ class State:
         self._kept = {id(each): each for each in (*trained, *(layer for _, layer in layers))}
         self._found: dict[tuple[str, ...], object] = {}
         self._walk([((name,), layer) for name, layer in layers])
-        self._walk([(("", "parameter"), vars(each)) for each in trained])
+        self._walk([(("", "parameter"), {"grad": each.grad, **_besides(each)}) for each in trained])
         self._walk([(("", "hooks of all modules"), _HOOKS_OF_ALL)])
 
     def changed_since(self, earlier: State) -> tuple[str, str] | None:
@@ -76,7 +86,7 @@ class State:
             place, value = stack.pop()
             while place in self._found:  # two things of one name
                 place = (*place[:-1], place[-1] + "+")
-            if isinstance(value, _PLAIN):
+            if isinstance(value, _PLAIN) and not hasattr(value, "__dict__"):
                 self._found[place] = type(value), repr(value)
                 continue
             first = id(value) not in self._kept or len(place) == 1
@@ -91,10 +101,11 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     match value:
         case Tensor():
             yield from (("content", _content(value)), ("grad", value.grad if value.is_leaf else None))
-            yield from vars(value).items()
+            yield from _besides(value).items()
         case np.ndarray():
             yield "shape", repr(value.shape)
             yield from _numbered(value.ravel()) if value.dtype.hasobject else [("content", _digest(value.tobytes()))]
+            yield from (("base", value.base), *_attributes(value))
         case Mapping():
             yield "length", len(value)
             yield from ((repr(key) if isinstance(key, _PLAIN) else str(id(key)), part) for key, part in value.items())
@@ -106,18 +117,24 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
             yield "state", _content(value.get_state())
         case np.random.Generator() | np.random.RandomState():
             yield "state", _digest(pickle.dumps(value))
+        case random.SystemRandom():
+            return  # has no state
         case random.Random():
             yield "state", repr(value.getstate())
         case GeneratorType():
             frame = value.gi_frame
             yield from (("state", frame and frame.f_lasti), ("inner", value.gi_yieldfrom))
             yield from frame.f_locals.items() if frame else ()
+        case CoroutineType():
+            yield from (("state", value.cr_frame and value.cr_frame.f_lasti), ("inner", value.cr_await))
+            yield from value.cr_frame.f_locals.items() if value.cr_frame else ()
         case FunctionType():
             yield from _of_function(value)
         case MethodType():
             yield from (("self", value.__self__), ("function", value.__func__))
         case functools.partial():
             yield from (("function", value.func), ("arguments", value.args), ("options", value.keywords))
+            yield from vars(value).items()
         case functools._lru_cache_wrapper():
             yield from (("cache", repr(value.cache_info())), ("function", value.__wrapped__))
         case BuiltinMethodType():
@@ -132,15 +149,22 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
             yield from _numbered((value.fget, value.fset))
         case type():
             if issubclass(value, nn.Module) or not _is_library(value.__module__):
-                yield from ((name, part) for name, part in vars(value).items() if not name.startswith("__"))
+                yield from ((name, part) for name, part in vars(value).items() if name not in _OF_EVERY_CLASS)
                 yield from _numbered(value.__bases__)
-        case _ if isinstance(value, ModuleType | Logger) or type(value).__module__ in _OPERATORS:
+        case ModuleType():
+            yield from () if _is_library(value.__name__) or value.__name__ in sys.modules else vars(value).items()
+        case _ if isinstance(value, Logger) or type(value).__module__ in _OPERATORS:
             return
         case _:
             held = list(_attributes(value))
             yield from held
             if not held or _has_compiled_part(type(value)):
                 yield from _of_compiled(value)
+
+
+def _besides(tensor: Tensor) -> dict[str, Any]:
+    """Return what a tensor holds besides its numbers: attributes and hooks, and whether it has a gradient."""
+    return {"hooks": tensor._backward_hooks, "requires_grad": tensor.requires_grad, **vars(tensor)}
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
@@ -189,10 +213,21 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     names = frozenset(_names(function.__code__))
     yield from _numbered(function.__closure__ or ())
     yield from (("defaults", function.__defaults__), ("options", function.__kwdefaults__))
-    yield from vars(function).items()
+    yield from (("annotations", function.__annotations__), *_notes(function))
     yield from ((name, known[name]) for name in sorted(names & known.keys()))
     modules = [known[name] for name in sorted(names & known.keys()) if isinstance(known[name], ModuleType)]
     yield from _of_modules([*modules, *_imported(function.__code__, known.get("__package__"))], names)
+
+
+def _notes(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes of a function, but for the wrapper that torch hangs on it at its first call."""
+    for name, part in vars(function).items():
+        if name != "__dynamo_disable" or not _is_of_torch(getattr(part, "__code__", None)):
+            yield name, part
+
+
+def _is_of_torch(code: CodeType | None) -> bool:
+    return code is not None and code.co_filename.startswith(os.path.dirname(torch.__file__))
 
 
 def _of_modules(modules: list[ModuleType], names: frozenset[str]) -> Iterator[tuple[str, Any]]:
@@ -210,9 +245,10 @@ def _of_modules(modules: list[ModuleType], names: frozenset[str]) -> Iterator[tu
 
 @functools.cache
 def _names(code: CodeType) -> tuple[str, ...]:
-    """Return the names that a function's code reads, also those of functions within it."""
+    """Return the names that a function's code reads or has as words (``globals()["a"]``), functions within it too."""
+    words = (each for each in code.co_consts if isinstance(each, str) and each.isidentifier())
     within = (name for part in code.co_consts if isinstance(part, CodeType) for name in _names(part))
-    return *code.co_names, *within
+    return *code.co_names, *words, *within
 
 
 def _imported(code: CodeType, package: str | None) -> list[ModuleType]:

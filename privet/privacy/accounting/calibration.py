@@ -38,7 +38,7 @@ def least_noise(epsilon_at: Epsilon, target: float, lower_bound: Epsilon | None 
     while high <= 1.0 and quick(low) <= target:
         if low <= _SMALLEST:
             raise InvalidParameter(
-                f"A delta that large needs no noise: {low:.2g} stays within epsilon {target:g}. Choose a smaller one."
+                f"A delta that large needs no noise: {low:.2g} stays within epsilon {target:g}. Choose a smaller delta."
             )
         low, high = low / 2, low
     while high > low * 1.001:

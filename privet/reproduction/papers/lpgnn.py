@@ -95,7 +95,7 @@ def _table_3() -> PublishedTable:
         "lastfm": [(86.1, 0.3), (86.1, 0.3), (86.1, 0.2), (86.1, 0.3)],
     }
     cells = [
-        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, mean, std, available=dataset != "lastfm", at=eps)
+        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, mean, std, at=eps)
         for dataset, figures in printed.items()
         for eps, (mean, std) in zip((0.1, 0.5, 1.0, 2.0), figures, strict=True)
     ]
@@ -115,15 +115,7 @@ def _labels() -> PublishedTable:
 
 def _figure_5() -> PublishedTable:
     cells = [
-        Cell(
-            dataset,
-            f"eps {eps:g}",
-            {"epsilon_features": eps},
-            None,
-            available=dataset != "lastfm",
-            at=eps,
-            series="multi-bit",
-        )
+        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, None, at=eps, series="multi-bit")
         for dataset in _FIGURE_DATASETS
         for eps in (0.1, 0.5, 1.0, 2.0)
     ]
@@ -147,7 +139,6 @@ def _figure_6() -> PublishedTable:
             f"K {hops}, {'with' if loops else 'without'} self-loops",
             _as_published(dataset, hops=hops, self_loops=loops),
             None,
-            available=dataset != "lastfm",
             at=hops,
             series=f"{'with' if loops else 'without'} self-loops",
         )
@@ -180,7 +171,6 @@ def _figure_7() -> PublishedTable:
             f"{row}: {series}, {rate:.0%} labelled",
             _as_published(dataset, hops=hops, epsilon_features=eps),
             None,
-            available=dataset != "lastfm",
             at=rate,
             panel=f"{dataset}, {'K 4' if row == 'top' else 'eps 1'}",
             series=series,

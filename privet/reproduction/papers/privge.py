@@ -121,7 +121,6 @@ def _with_mechanisms(dataset: str, eps: float, printed: _Printed, condition: str
             {"epsilon_features": eps} | ({} if mechanism == "hds" else {"mechanism": mechanism, "sample": None}),
             *printed.get(mechanism, (None, None)),
             condition,
-            dataset != "lastfm",
             at=eps,
             series=series,
             controls=mechanism == "hds",
@@ -210,7 +209,6 @@ def _sampled_dimensions(
             _settings(eps, sample),
             None,
             condition=condition,
-            available=dataset != "lastfm",
             at=sample,
             series=f"eps {eps:g}",
         )

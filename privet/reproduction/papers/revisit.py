@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from privet.reproduction.published import Cell, PublishedTable
+from privet.reproduction.published import NOT_TO_BE_HAD, Cell, PublishedTable
 
 __all__ = ["TABLES"]
 
@@ -25,7 +25,6 @@ def _lpgnn(
     references: Mapping[str, float],
     *,
     backbone: str | None = None,
-    available: bool = True,
 ) -> Cell:
     settings: dict[str, Any] = {"epsilon_features": eps} | ({} if backbone is None else {"backbone": backbone})
     series = "LPGNN" if backbone is None else f"LPGNN, {backbone}"
@@ -34,7 +33,6 @@ def _lpgnn(
         f"{series}, eps {eps:g}",
         settings,
         printed,
-        available=available,
         at=eps,
         series=series,
         system="lpgnn",
@@ -58,10 +56,10 @@ def _table_1() -> PublishedTable:
     cells: list[Cell] = []
     for dataset, (at_1, at_10, feature_free, raw) in printed.items():
         references = {"feature-free (paper)": feature_free, "raw (paper)": raw}
-        available = dataset != "lastfm"
-        cells += [_inquiry(dataset, eps, references) for eps in _BUDGETS if available]
+        if dataset not in NOT_TO_BE_HAD:
+            cells += [_inquiry(dataset, eps, references) for eps in _BUDGETS]
         for eps, figure in ((1.0, at_1), (10.0, at_10)):
-            cells.append(_lpgnn(dataset, eps, figure, references, available=available))
+            cells.append(_lpgnn(dataset, eps, figure, references))
     return PublishedTable(
         "revisit-1",
         "Revisiting locally private GNNs, table 1: LPGNN and Inquiry beside no features",

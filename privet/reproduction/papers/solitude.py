@@ -84,7 +84,6 @@ def _table_3() -> PublishedTable:
             mean,
             std,
             _condition(one_sided),
-            dataset != "lastfm",
             at=eps,
             panel=f"{dataset}, {backbone}, {_mode(one_sided)}",
         )
@@ -111,7 +110,6 @@ def _figure_4() -> PublishedTable:
             _settings(eps_a, backbone, one_sided, epsilon_features=eps_x),
             None,
             condition=_condition(one_sided),
-            available=dataset != "lastfm",
             at=eps_a,
             panel=f"{dataset}, {backbone}, {_mode(one_sided)}",
             series=f"eps_x {eps_x:g}",
@@ -140,7 +138,6 @@ def _figure_5() -> PublishedTable:
             _settings(8.0, backbone, one_sided),
             None,
             condition=_condition(one_sided),
-            available=dataset != "lastfm",
             at=rate,
             panel=f"{dataset}, {backbone}",
             series=_mode(one_sided),

@@ -119,7 +119,7 @@ class RGNN(NetworkSettings, LocalSystem):
         if not all(isinstance(feature, Categories) for feature in population.schema.features):
             raise InvalidData(
                 "RGNN needs categorical features, and this schema declares intervals. Declare categories, or turn 0/1 "
-                "columns into two categories each with group_columns(graph, 1)."
+                "columns into two categories each with 'group_columns', one column a group."
             )
         sample = min(self.sample, population.dimension)
         return SampledResponse.declare(population, epsilon=self.epsilon_features, sample=sample, fill=self.fill)

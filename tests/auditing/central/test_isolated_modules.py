@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 from adversarial_modules import MODULES
+from few_tries import few_tries  # noqa: F401 (a fixture)
 from moved import outcome, people
 
 from privet.data import Graph
+
+pytestmark = pytest.mark.usefixtures("few_tries")
 
 PAGE = Path(__file__).parents[3] / "docs" / "results" / "private-trainer.md"
 ROW = re.compile(

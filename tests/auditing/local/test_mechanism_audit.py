@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from privet.accounts.by_name import mechanism_from
+from privet.accounts.account import mechanism_from
 from privet.auditing.local.mechanism_audit import audit_claim
 from privet.errors import InvalidParameter
 from privet.mechanisms import MECHANISMS

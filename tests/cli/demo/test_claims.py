@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from privet.cli.demo.claims import show_claims
+from privet.cli.demo.story import show_claims
 
 
 def test_both_published_claims_break() -> None:

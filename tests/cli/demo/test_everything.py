@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
-from privet.cli.demo.mechanisms import show_mechanisms
-from privet.cli.demo.systems import show_systems
+from privet.cli.demo.everything import show_mechanisms, show_systems
 from privet.data import social_graph
 from privet.mechanisms import MECHANISMS
 from privet.systems import SYSTEMS
 from privet.systems.presets import demonstrated
+
+pytestmark = pytest.mark.journey  # measures every mechanism and trains every system
 
 WIDTH = 80
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from privet.accounts.account import account
-from privet.cli.render.account import print_account
+from privet.cli.render.guarantees import print_account
 from privet.mechanisms import MECHANISMS
 
 

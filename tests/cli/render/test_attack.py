@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from privet.cli.render.attack import print_damage
+from privet.cli.render.measurements import print_damage
 from privet.evaluation.damage import Damage, DamageCurve
 from privet.evaluation.results import Figures
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from privet.accounts.by_name import mechanism_from
+from privet.accounts.account import mechanism_from
 from privet.auditing.central.audited_claim import PAPER_RUN
 from privet.auditing.central.canary import CanaryAudit
 from privet.auditing.local.mechanism_audit import audit_claim
 from privet.auditing.system_audit import SystemAudit
-from privet.cli.render.audit import print_audit
+from privet.cli.render.guarantees import print_audit
 from privet.mechanisms import MECHANISMS
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from privet.cli.render.progress import figure_progress
+from privet.cli.render.screen import figure_progress
 
 
 def test_nothing_is_shown_where_nobody_watches(capsys: pytest.CaptureFixture) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from privet.cli.render.result import print_result
+from privet.cli.render.measurements import print_result
 from privet.data import Graph
 from privet.evaluation import evaluate
 from privet.systems import LPGNN, Solitude

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from privet.cli.render.sweep import print_sweep
+from privet.cli.render.measurements import print_sweep
 from privet.data import Graph
 from privet.evaluation import sweep
 from privet.systems import LPGNN

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from privet.cli.render.table import print_table
+from privet.cli.render.measurements import print_table
 from privet.evaluation import Figures
 from privet.privacy import Guarantee, Unit
 from privet.reproduction.measured import Table, TableCell

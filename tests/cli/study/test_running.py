@@ -17,7 +17,7 @@ from simulated_studies import STORES, declaration, make_study, privet, store_pla
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port
-from privet.collection.study.open_answers import OpenForm
+from privet.collection.study.forms import OpenForm
 from privet.collection.study.tokens import new_key
 from privet.data import social_graph
 from privet.mechanisms import SeededBits

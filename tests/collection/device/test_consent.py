@@ -1,8 +1,10 @@
 """What an owner reads: what is asked, what is sent, what it costs, what is not protected."""
 
-from simulated_studies import make_study
+from datetime import UTC, datetime
 
-from privet.collection.device.consent import describe
+from simulated_studies import make_study, two_rounds
+
+from privet.collection.device.consent import describe, retention_in_words, rights_in_words
 from privet.collection.device.ledger import Ledger
 from privet.collection.study.chain import Chain
 from privet.data import Schema
@@ -73,3 +75,25 @@ def test_it_says_why_a_one_sided_list_counts_twice():
     assert "relationship by at most 2990" in describe(bare).replace(",", "")
     assert "one relationship costs an epsilon of 6" in describe(bound)
     assert "lifetime budget: 8." in describe(bound)
+
+
+def test_the_date_follows_from_the_manifest():
+    study = make_study(closes="2026-01-31T12:00:00Z", delete_after=30)
+    assert study.deletion_time == datetime(2026, 3, 2, 12, tzinfo=UTC)
+    assert (
+        retention_in_words(study) == "The collector deletes your report 30 days after the study closes, on 2026-03-02."
+    )
+    assert "1 day after" in retention_in_words(make_study(delete_after=1))
+    assert rights_in_words(study)[1].startswith("Until then you can withdraw")
+
+
+def test_a_round_is_called_one():
+    _, second = two_rounds(closes="2026-01-31T12:00:00Z", delete_after=30)
+    assert "30 days after the round closes, on 2026-03-02" in retention_in_words(second)
+
+
+def test_a_study_that_promises_nothing_says_so():
+    study = make_study(delete_after=None)
+    assert study.deletion_time is None
+    assert retention_in_words(study) == "The study does not say when your report will be deleted."
+    assert rights_in_words(study)[1].startswith("At any time you can withdraw")

@@ -11,8 +11,8 @@ from made_rounds import first_round, friends, friends_again, later_round, resemb
 from patience import PATIENCE
 from simulated_studies import make_study, two_rounds
 
+from privet.collection.device.charges import Refusal
 from privet.collection.device.ledger import Ledger, NoRefund, OtherNode, OverLimit, Withdrawal, default_path
-from privet.collection.device.refusal import Refusal
 from privet.collection.study.chain import Chain
 from privet.collection.study.manifest import DEFAULT_LIMIT
 from privet.data import Schema

@@ -23,10 +23,10 @@ from made_rounds import (
     resemblance,
 )
 
+from privet.collection.device.charges import NotAsked, Refusal
 from privet.collection.device.ledger import Ledger, OtherNode
 from privet.collection.device.participant import Participant, PrivateAnswers
 from privet.collection.device.preparation import prepare
-from privet.collection.device.refusal import NotAsked, Refusal
 from privet.collection.study.chain import BrokenChain
 from privet.collection.study.directory import Directory
 from privet.collection.study.forms import RoundForm

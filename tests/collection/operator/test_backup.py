@@ -14,8 +14,8 @@ from simulated_studies import STORES, make_study, simulated, store_place
 
 from privet.collection.operator.backup import DamagedBackup, open_backup, tables, write_backup
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.server.store.database import REPORTS
 from privet.collection.server.store.store import Store
-from privet.collection.server.store.tables import REPORTS
 
 
 def bodies_in(path):

@@ -14,7 +14,7 @@ from privet.collection.operator.received import Received, planned_system
 from privet.collection.operator.rounds import NoMoreRounds, next_round, recompute
 from privet.collection.operator.training import train
 from privet.collection.server.store.store import Store
-from privet.collection.study.open_answers import OpenForm
+from privet.collection.study.forms import OpenForm
 from privet.data import Graph, social_graph
 from privet.errors import InvalidData, PrivetError
 from privet.mechanisms import SeededBits

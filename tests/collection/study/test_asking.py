@@ -5,7 +5,7 @@ import pytest
 from rehearsed_rounds import ASKED, CLASSES, DIMENSION, NODES, PANEL, add_second_round, first_round, people
 from simulated_studies import make_study
 
-from privet.collection.study.asking import Group, groups, in_words, still_to_ask
+from privet.collection.study.asking import Group, groups, in_words
 from privet.collection.study.chain import Chain
 from privet.collection.study.forms import RoundForm
 from privet.data import Schema
@@ -87,5 +87,5 @@ def test_the_plan_s_questions_are_those_of_its_system(settings):
         release=[label],
         plan={"system": "inquiry", "settings": kept, "questions": planned},
     )
-    assert still_to_ask(Chain((study,))) == tuple(each["ask"] for each in others)
-    assert still_to_ask(Chain((make_study(),))) == ()
+    assert [each.name for each in Chain((study,)).planned] == [each["ask"] for each in others]
+    assert Chain((make_study(),)).planned == ()

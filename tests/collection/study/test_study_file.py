@@ -8,7 +8,8 @@ import pytest
 from simulated_studies import HABITS
 
 from privet.collection.server.http import web
-from privet.collection.study.study_file import Declaration, InvalidStudyFile, StudyFile, _kinds, template
+from privet.collection.study.sections import Declaration
+from privet.collection.study.study_file import InvalidStudyFile, StudyFile, _kinds, template
 from privet.data import Categories, Interval
 from privet.errors import InvalidData
 
@@ -146,7 +147,7 @@ def test_the_template_names_every_key():
 
 
 def test_languages_are_those_of_the_page():
-    texts = (Path(web.__path__[0]) / "texts.js").read_text()
+    texts = (Path(web.__path__[0]) / "texts" / "texts.js").read_text()
     (listed,) = re.findall(r"LANGUAGES = \{(.*?)\}", texts)
     codes = re.findall(r"(\w+):", listed)
     assert codes == list(Declaration.model_fields["language"].annotation.__args__[0].__args__)

@@ -15,10 +15,13 @@ from privet.graph.distributed.temporary import owned_directory, remove_abandoned
 
 PROGRAM = """
 import sys, time
+from contextlib import ExitStack
 from privet.graph.distributed.temporary import owned_directory
-with owned_directory() as folder:
-    (folder / "columns").write_bytes(bytes(100))
-    print(folder, flush=True)
+with ExitStack() as stack:
+    folders = [stack.enter_context(owned_directory()) for _ in range(int(sys.argv[1]))]
+    for folder in folders:
+        (folder / "columns").write_bytes(bytes(100))
+    print(*folders, sep="\\t", flush=True)
     time.sleep(600)
 """
 
@@ -29,11 +32,12 @@ def _own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", None)
 
 
-def started() -> tuple[subprocess.Popen[str], Path]:
-    process = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True)
+def started(directories: int = 1) -> tuple[subprocess.Popen[str], list[Path]]:
+    command = [sys.executable, "-c", PROGRAM, str(directories)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     with process.stdout as printed:
-        return process, Path(printed.readline().strip())
+        return process, [Path(name) for name in printed.readline().strip().split("\t")]
 
 
 def test_it_is_removed_in_the_end_and_after_an_error(tmp_path: Path) -> None:
@@ -48,7 +52,7 @@ def test_it_is_removed_in_the_end_and_after_an_error(tmp_path: Path) -> None:
 
 
 def test_sigterm_removes_it() -> None:
-    process, folder = started()
+    process, (folder,) = started()
     assert (folder / "columns").exists()
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 128 + signal.SIGTERM
@@ -56,7 +60,7 @@ def test_sigterm_removes_it() -> None:
 
 
 def test_after_sigkill_the_next_start_removes_it_and_never_before() -> None:
-    process, folder = started()
+    process, (folder,) = started()
     remove_abandoned()
     assert folder.exists()  # its process lives
     process.kill()
@@ -68,28 +72,24 @@ def test_after_sigkill_the_next_start_removes_it_and_never_before() -> None:
         assert mine.exists()
 
 
-def abandoned(tmp_path: Path, name: str = "privet-temporary-x") -> Path:
-    """Make a directory as a killed process leaves it."""
-    process, folder = started()
+def abandoned(tmp_path: Path, *names: str) -> list[Path]:
+    """Make directories as a killed process leaves them, and rename them."""
+    process, folders = started(len(names))
     process.kill()
     process.wait(60)
-    return folder.rename(tmp_path / name)
+    return [folder.rename(tmp_path / name) for folder, name in zip(folders, names, strict=True)]
 
 
 def test_what_is_not_ours_beyond_doubt_is_left_alone(tmp_path: Path) -> None:
-    named_otherwise = abandoned(tmp_path, "somebody")
-    readable = abandoned(tmp_path, "privet-temporary-readable")
+    ours = [f"privet-temporary-{name}" for name in ("readable", "elsewhere", "unlocked", "owner", "certain")]
+    named_otherwise, readable, elsewhere, unlocked, owner, certain = abandoned(tmp_path, "somebody", *ours)
     readable.chmod(0o755)
-    elsewhere = abandoned(tmp_path, "privet-temporary-elsewhere")
     (elsewhere / ".owner").write_text("another-machine")
-    unlocked = abandoned(tmp_path, "privet-temporary-unlocked")
     (unlocked / ".owner").unlink()
     link = tmp_path / "privet-temporary-link"
     link.symlink_to(named_otherwise)
-    owner = abandoned(tmp_path, "privet-temporary-owner")
     (owner / ".owner").rename(tmp_path / "lock")
     (owner / ".owner").symlink_to(tmp_path / "lock")
-    certain = abandoned(tmp_path, "privet-temporary-certain")
     remove_abandoned()
     assert not certain.exists()
     assert all(each.exists() for each in (named_otherwise, readable, elsewhere, unlocked, link, owner))
@@ -97,7 +97,7 @@ def test_what_is_not_ours_beyond_doubt_is_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="gives a directory to another account")
 def test_another_account_s_directory_is_left_alone(tmp_path: Path) -> None:
-    folder = abandoned(tmp_path)
+    (folder,) = abandoned(tmp_path, "privet-temporary-x")
     os.chown(folder, 12345, -1)
     remove_abandoned()
     assert folder.exists()

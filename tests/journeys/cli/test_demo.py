@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from commands import run_privet
 
+from privet.cli import demo
 from privet.cli.app import BadOption
-from privet.cli.demo import command
-from privet.cli.demo.command import run_demo
+from privet.cli.demo import run_demo
 
 
 def test_the_demo_tells_its_story_and_leaves_a_report(
@@ -43,5 +43,5 @@ def test_a_demo_that_is_stopped_while_it_writes_leaves_nothing(monkeypatch: pyte
 
     monkeypatch.setattr("privet.reporting.report.write_report", stopped)
     with pytest.raises(KeyboardInterrupt):
-        command._write([], tmp_path / "demo")
+        demo._write([], tmp_path / "demo")
     assert list(tmp_path.iterdir()) == []

@@ -13,7 +13,7 @@ from simulated_studies import make_study, simulated
 
 from privet.collection.operator.folder import StudyFolder
 from privet.collection.operator.rehearsal import free_port, start_collector
-from privet.collection.server.store.batches import pack_batch
+from privet.collection.server.http.intake import pack_batch
 from privet.data import Schema
 from privet.errors import InvalidReports
 

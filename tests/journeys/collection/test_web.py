@@ -64,7 +64,7 @@ def test_real_words_are_random(live: Live, visitor: Callable[..., Visit]) -> Non
     """20,000 words, more than the browser gives at once: all differ, and half of the bits are ones (5 sigma)."""
     page = visitor().open(live.origin)
     program = """async () => {
-      const { SystemBits } = await import("/web/bits.js");
+      const { SystemBits } = await import("/web/mechanisms/bits.js");
       const words = Array.from(new SystemBits().words(20000), (word) => word.toString(2));
       return [new Set(words).size, words.join("").replaceAll("0", "").length];
     }"""
@@ -328,7 +328,7 @@ def test_a_cost_is_never_rounded_down(live: Live, visitor: Callable[..., Visit])
     page = visitor(1280).open(live.link(26))
     rng = random.Random(0)
     cases = [[0.1, 0.7, 0.0], *([rng.uniform(0, 8) for _ in range(3)] for _ in range(300))]
-    script = 'async (cases) => { const { sumUp } = await import("/web/numbers.js"); return cases.map(sumUp); }'
+    script = 'async (cases) => { const { sumUp } = await import("/web/texts/numbers.js"); return cases.map(sumUp); }'
     sums = page.evaluate(script, cases)
     for values, total in zip(cases, sums, strict=True):
         exact = sum(map(Fraction, values))
@@ -427,7 +427,7 @@ def test_manifests_that_are_not_understood_are_refused(
     page = visitor().open(live.origin)
     text = json.dumps({**json.loads(live.study.canonical()), **change})
     program = """async ([text, id]) => {
-      const { readStudy } = await import("/web/study.js");
+      const { readStudy } = await import("/web/study/study.js");
       return readStudy(new TextEncoder().encode(text), id).then(() => "accepted", (error) => error.message);
     }"""
     assert problem in page.evaluate(program, [text, hashlib.sha256(text.encode()).hexdigest()])
@@ -502,9 +502,9 @@ def test_what_is_no_number_is_not_randomised(live: Live, visitor: Callable[..., 
     """NaN would become the same bit for ever, and a report of it the truth."""
     page = visitor().open(live.origin)
     program = """async () => {
-      const { AdjacencyResponse, HDS, MultiBit, ...others } = await import("/web/mechanisms.js");
+      const { AdjacencyResponse, HDS, MultiBit, ...others } = await import("/web/mechanisms/mechanisms.js");
       const { RandomizedResponse, SampledResponse } = others;
-      const { SystemBits } = await import("/web/bits.js");
+      const { SystemBits } = await import("/web/mechanisms/bits.js");
       const [interval, categories] = [{ low: 0, high: 1 }, { kind: "categories", count: 3, low: 0, high: 2 }];
       const bits = new SystemBits();
       const budget = { epsilon: 1, one_sided: true };

@@ -18,8 +18,8 @@ from web_visits import CHROMIUM, Live, Visit, at, shown_report
 
 from privet.collection.server.store.store import Store
 from privet.collection.study.directory import Directory
+from privet.collection.study.forms import OpenForm
 from privet.collection.study.manifest import Study
-from privet.collection.study.open_answers import OpenForm
 from privet.data import Categories, Interval, Schema
 from privet.data.population import Population
 from privet.release import LocalRelease
@@ -266,8 +266,8 @@ def test_after_a_withdrawal_no_round_is_answered(rounds: Rounds, visitor: Callab
     digests = [digest for digest, _ in rounds.asked_for[asked:]]
     assert digests == [rounds.second.id, rounds.third.id]  # nothing but the manifests is loaded any more
     program = """async ([id, first]) => {
-      const { reserve } = await import("/web/ledger.js");
-      const { deliver } = await import("/web/delivery.js");
+      const { reserve } = await import("/web/device/ledger.js");
+      const { deliver } = await import("/web/device/delivery.js");
       const rounds = [{ id: first, asked: [] }];
       const study = { id, manifest: { title: "Later", earlier: [first] }, rounds, asked: [], shows: false };
       const body = new Uint8Array([1]);
@@ -489,7 +489,7 @@ def test_the_ledger_of_rounds(rounds: Rounds, visitor: Callable[..., Visit]) -> 
     """What is charged, refunded and refused, with questions whose prices are easy to add."""
     page = visitor().open(f"{rounds.origin}/web/icon.svg")
     program = """async () => {
-      const { disclosures, price, readLedger, refund, reserve } = await import("/web/ledger.js");
+      const { disclosures, price, readLedger, refund, reserve } = await import("/web/device/ledger.js");
       const chain = (id, ...earlier) => [...earlier, id].map((name) => ({ id: name, asked: [QUESTIONS[name]] }));
       const QUESTIONS = {
         a: { name: "friends", cost: 1.5 }, b: { name: "friends-again", cost: 1.75 },

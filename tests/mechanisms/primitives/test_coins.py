@@ -42,15 +42,6 @@ def test_a_tie_is_decided_by_the_next_word() -> None:
         assert coins.toss(np.zeros(1, dtype=np.int64), Words(high, second))[0] == expected
 
 
-@thorough
-@given(st.fractions(0, 1, max_denominator=10**9), st.integers(0, 2**32 - 1), st.booleans(), st.integers(0, 2**64 - 1))
-def test_a_coin_may_have_begun(p: Fraction, begun: int, tie: bool, second: int) -> None:
-    begun = min(int(p * 2**32), 2**32 - 1) if tie else begun
-    coins, bits = Coins.of([p]), Words(second, 0)
-    fell = bool(coins.toss(np.zeros(1, dtype=np.int64), bits, begun=np.array([begun], dtype=np.uint32))[0])
-    assert fell == (p == 1 or (begun << 96) + (second >> 32 << 64) < p * 2**128 - Fraction(p * 2**128) % 1)
-
-
 def test_frequencies_of_several_kinds() -> None:
     """A false alarm has a chance of less than 1e-8: six standard deviations each."""
     chances = [Fraction(1, 7), Fraction(0.3), Fraction(0), Fraction(1)]

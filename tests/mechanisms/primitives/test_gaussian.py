@@ -2,6 +2,7 @@
 
 import math
 from decimal import Decimal, getcontext
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -12,25 +13,45 @@ from thorough import thorough
 
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits, SystemBits
-from privet.mechanisms.primitives.gaussian import RoundedGaussian, _alias_table, cell_weights
+from privet.mechanisms.primitives.gaussian import RoundedGaussian, cell_weights
 from privet.privacy.accounting.program import EXTRA, RATIO, TAIL
 
 ALARM = 1e-6
 
 
+class Words(SeededBits):
+    """Given words."""
+
+    def __init__(self, *words: int) -> None:
+        self.left = list(words)
+
+    def words(self, count: int) -> np.ndarray:
+        given, self.left = self.left[:count], self.left[count:]
+        return np.array(given, dtype=np.uint64)
+
+
 @thorough
-@given(st.lists(st.integers(0, 100), min_size=1, max_size=12).filter(any), st.integers(0, 2**32))
-def test_the_alias_table_has_exactly_the_given_weights(shares: list[int], seed: int) -> None:
-    whole = len(shares) << 128
-    weights = [share * whole // sum(shares) for share in shares]
-    weights[0] += whole - sum(weights)
-    columns, aliases = _alias_table(weights)
-    found = [0] * len(weights)
-    for cell in range(len(weights)):
-        chance = 1 << 128 if columns.certain[cell] else (int(columns.high[cell]) << 64) + int(columns.low[cell])
-        found[cell] += chance
-        found[aliases[cell]] += (1 << 128) - chance
-    assert found == weights
+@given(st.integers(0, 4095), st.integers(-3, 3), st.integers(0, 2**140 - 1), st.booleans())
+def test_a_number_of_140_bits_falls_into_exactly_its_cell(cell: int, beside: int, number: int, at_edge: bool) -> None:
+    """Also where its first 16 or 64 bits are those of an edge between cells."""
+    source = RoundedGaussian(2.0**38 * 3.7)
+    ends = list(accumulate(cell_weights(source.scale, source.width_bits)))
+    number = min(max(ends[cell] + beside, 0), 2**140 - 1) if at_edge else number
+    rest = number & (2**76 - 1)
+    bits = Words(((number >> 76) & (2**48 - 1)) << 16, rest >> 64 << 52, rest & (2**64 - 1))
+    found = int(source._table.cells_of(np.array([number >> 124]), bits)[0]) + 2048
+    assert (ends[found - 1] if found else 0) <= number < ends[found]
+
+
+@pytest.mark.parametrize("scale", [2.0**30, 2.0**38 * 3.7, 2.0**56])
+def test_sixteen_bits_tell_a_cell_only_where_no_other_begins(scale: float) -> None:
+    source = RoundedGaussian(scale)
+    ends = list(accumulate(cell_weights(scale, source.width_bits)))
+    for first, known in enumerate(source._table.known.tolist()):
+        if known & 0xFFFF:
+            cell = (known >> 16) + 2048
+            assert (ends[cell - 1] if cell else 0) <= first << 124 < (first + 1) << 124 <= ends[cell]
+    assert (source._table.known & 0xFFFF != 0).mean() > 0.98
 
 
 @settings(max_examples=5)
@@ -68,15 +89,15 @@ def test_every_proposal_is_accepted_with_its_exact_chance_up_to_the_ratio() -> N
 @pytest.mark.parametrize("scale", [2.0**30, 2.0**38 * 3.7, 2.0**56])
 def test_coins_that_accept_at_once_are_below_every_chance_of_their_cell(scale: float) -> None:
     source = RoundedGaussian(scale)
-    table, last = source._table, (1 << source.width_bits) - 1
-    cells = np.arange(4096)
-    for inside in (0, last // 2, last):
-        drawn = [int(value) for value in table.starts ^ inside]
-        sizes = [int(value) + inside for value in table.nearest]
-        assert drawn == [size if cell >= 2048 else -size for cell, size in zip(cells, sizes, strict=True)]
-        chance = np.exp([-(a * a - int(b) ** 2) / (2 * scale**2) for a, b in zip(sizes, table.nearest, strict=True)])
-        assert (table.surely * 2.0**-32 <= chance).all()
-    assert (table.surely[1920:2176] > 0.8 * 2**32).all()  # within four scales nearly all of them do
+    known = source._table.known[source._table.known & 0xFFFF != 0]
+    cells, surely = (known >> 16).astype(np.int64), (known & 0xFFFF) * 2.0**-source._coin_bits
+    for inside in (0, (1 << source.width_bits) // 2, (1 << source.width_bits) - 1):
+        nearest, beyond = source._from_zero(cells, np.full(len(cells), inside))
+        sizes = [abs((int(cell) << source.width_bits) + inside) for cell in cells]
+        assert [int(a) + int(b) for a, b in zip(nearest, beyond, strict=True)] == sizes
+        chance = np.exp([-(a * a - int(b) ** 2) / (2 * scale**2) for a, b in zip(sizes, nearest, strict=True)])
+        assert (surely <= chance).all()
+    assert surely.mean() > 0.9  # nearly all of them do
 
 
 @pytest.mark.parametrize("scale", [2.0**30, 2.0**38 * 3.7, 2.0**56])

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from privet.errors import InvalidParameter
 from privet.models.clipping import blocks, perceptron, stable_block
 from privet.models.clipping.aggregated import AggregatedRows, FeatureTable
-from privet.models.clipping.blocks import BLOCK, aggregated_layers_of, layers_of, row_losses
+from privet.models.clipping.blocks import BLOCK, Loss, aggregated_layers_of, layers_of, one_pass, row_losses
 
 
 class Sloppy(nn.ELU):
@@ -18,6 +18,13 @@ class Sloppy(nn.ELU):
     def forward(self, x: Tensor) -> Tensor:
         out = super().forward(x)
         return out if len(x) < 64 else out + 1e-3 * (torch.arange(len(x)) >= 60)[:, None]
+
+
+class Shifted(nn.ReLU):
+    """A layer that computes something else than its class."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x - 0.3)
 
 
 def some_rows() -> AggregatedRows:
@@ -48,3 +55,24 @@ def test_aggregated_rows_have_the_layers_of_dense_ones(monkeypatch: pytest.Monke
 def test_sparse_rows_need_a_linear_layer_first() -> None:
     with pytest.raises(InvalidParameter, match="linear layer first"):
         stable_block(nn.Sequential(nn.ELU(), nn.Linear(5, 3)), some_rows())
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [nn.ELU(), nn.ELU(0.3), nn.ELU(-0.5), nn.ELU(inplace=True), nn.ReLU(), nn.ReLU(inplace=True), nn.SELU(), nn.Tanh(),
+     nn.Identity(), Shifted()],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize("loss", [row_losses, lambda outputs, labels: outputs.square().sum(1) + labels])
+def test_slopes_are_those_of_autograd(layer: nn.Module, loss: Loss) -> None:
+    torch.manual_seed(0)
+    x, y = torch.randn(7, 5, dtype=torch.float64), torch.randint(3, (7,))
+    kept, (first, last) = x.clone(), (nn.Linear(5, 4).double(), nn.Linear(4, 3).double())
+    found = one_pass(nn.Sequential(first, layer, last), x, y, loss)
+    hidden = first(x)
+    logits = last(layer(hidden + 0))
+    expected = torch.autograd.grad(loss(logits, y).sum(), [hidden, logits])
+    for part, slopes in zip(found, expected, strict=True):
+        torch.testing.assert_close(part.slopes, slopes)
+    one_pass(nn.Sequential(layer, nn.Linear(5, 3).double()), x, y, loss)
+    assert torch.equal(x, kept)  # a layer that works in place gets a copy

@@ -18,7 +18,7 @@ from privet.models.subgraphs import SubgraphGradients
 NAMES = list(MODULES)
 
 
-def random_batch(rng: np.random.Generator, centres: int, nodes: int = 30, most: int = 7) -> SubgraphBatch:
+def random_batch(rng: np.random.Generator, centres: int, nodes: int = 30, most: int = 3) -> SubgraphBatch:
     counts = rng.integers(0, most + 1, size=centres)
     picked = [rng.choice(nodes, size=count, replace=False) for count in counts]
     return SubgraphBatch(
@@ -273,3 +273,56 @@ def test_few_lanes_are_tried_too(name: str, prepared: dict[str, SubgraphGradient
                 for each in (chunk, chunk.lanes_of(moved))
             )
             assert all(torch.equal(one[moved], two) for one, two in zip(plain, other, strict=True))
+
+
+class Gated(nn.Module):
+    """Neighbours are heard through a gate that random numbers leave shut at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard, self.own = nn.Linear(COLUMNS, CLASSES, bias=False), nn.Linear(COLUMNS, CLASSES)
+        self.gate = nn.Parameter(torch.full((CLASSES,), -9.0))
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.own(x).index_add(0, edge_index[1], (self.heard(x) + self.gate).relu()[edge_index[0]])
+
+
+def stars(centres: range, neighbours: int) -> SubgraphBatch:
+    picked = [60 + (centre + each) % 30 for centre in centres for each in range(neighbours)]
+    return SubgraphBatch(np.array(centres), np.repeat(np.arange(len(centres)), neighbours), np.array(picked))
+
+
+def test_who_first_had_a_shape_does_not_matter_later() -> None:
+    rng = np.random.default_rng(0)
+    features, labels = 20 * rng.standard_normal((90, COLUMNS)).astype(np.float32), rng.integers(0, CLASSES, 90)
+
+    def later(earlier: SubgraphBatch) -> np.ndarray:
+        torch.manual_seed(0)
+        module = Gated()
+        sums = SubgraphGradients(module, COLUMNS, Classes(), at_once=64)
+        for batch in (earlier, stars(range(10, 40), 5)):
+            total = sums.clipped_sum(batch, features, labels[batch.central], batch.central, 1.0)
+            with torch.no_grad():
+                module.gate.zero_()  # as training may do
+        return total.values
+
+    assert np.array_equal(later(stars(range(2), 2)), later(stars(range(2), 5)))
+
+
+class WritesOutLarge(nn.Module):
+    """Uses a matrix otherwise than in a product in sub-graphs of more than five nodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(COLUMNS, CLASSES)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        rows: Tensor = self.linear(x)
+        return rows + self.linear.weight.sum() if len(x) > 5 else rows
+
+
+def test_the_lanes_of_a_shape_do_not_depend_on_other_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("privet.models.subgraphs.gradients._ENTRIES", 2 * COLUMNS * CLASSES + 6)
+    sums, others = (SubgraphGradients(WritesOutLarge(), COLUMNS, Classes()) for _ in range(2))
+    assert others.lanes(8, 7) == 2
+    assert sums.lanes(3, 2) == others.lanes(3, 2) > 2

@@ -3,6 +3,7 @@
 import io
 import itertools
 import logging
+import random
 import sys
 import weakref
 from collections import deque
@@ -62,6 +63,26 @@ def remembered(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return with_memory
 
 
+class Number(int):
+    """A number that can carry attributes."""
+
+
+class Rows(np.ndarray):
+    """An array that can carry attributes."""
+
+
+class Own:
+    __kept__ = 0
+
+
+def by_a_word() -> Any:
+    return globals()["GLOBAL"]
+
+
+async def waiting(seen: list[int]) -> None:
+    seen.append(1)
+
+
 def imports_when_called() -> None:
     from helpers.kept import a  # type: ignore[import-not-found]
 
@@ -119,13 +140,42 @@ def changed(module: nn.Module, change: Callable[[], Any]) -> tuple[str, str] | N
         (remembered(torch.nn.functional.softsign), lambda v: v(torch.ones(1))),
         (lambda: helpers.kept.a, lambda v: v().append(1)),
         (imports_when_called, lambda v: v()),
+        (by_a_word, lambda v: v().append(1)),
+        (Number(3), lambda v: setattr(v, "a", 1)),
+        (np.zeros(3).view(Rows), lambda v: setattr(v, "a", 1)),
+        (np.zeros(9)[:2], lambda v: v.base.__setitem__(5, 1)),
+        (by_a_word, lambda v: v.__annotations__.update(a=1)),
+        (Own, lambda v: setattr(v, "__kept__", v.__kept__ + 1)),
+        (partial(print), lambda v: setattr(v, "a", 1)),
+        (ModuleType("unlisted"), lambda v: setattr(v, "a", 1)),
+        (torch.zeros(3), lambda v: v.requires_grad_()),
+        (torch.zeros(3, requires_grad=True), lambda v: v.register_hook(print)),
     ],
 )
 def test_a_change_is_found_and_named(value: Any, change: Callable[[Any], Any]) -> None:
     found = changed(with_attribute(value), lambda: change(value))
     assert found is not None
     assert found[0] == "1"
-    assert found[1] in ("kept", "a", "_Slotted__value", "GLOBAL", "arguments", "grad")
+    assert found[1] in ("kept", "a", "_Slotted__value", "GLOBAL", "arguments", "grad", "base", "__kept__",
+                        "requires_grad", "hooks")  # fmt: skip
+
+
+def test_a_coroutine_is_looked_into() -> None:
+    seen: list[int] = []
+    kept = waiting(seen)
+    assert changed(with_attribute(kept), lambda: seen.append(1)) is not None
+    kept.close()
+
+
+def test_a_source_of_the_operating_system_has_no_state() -> None:
+    source = random.SystemRandom()
+    assert changed(with_attribute(source), source.random) is None
+
+
+def test_the_gradient_of_a_trained_parameter_is_looked_at() -> None:
+    module = with_attribute([1])
+    weight = module[0].weight
+    assert changed(module, lambda: setattr(weight, "grad", torch.ones_like(weight))) == ("", "grad")
 
 
 def test_hooks_parameters_and_classes_are_looked_at() -> None:
@@ -141,7 +191,6 @@ def test_hooks_parameters_and_classes_are_looked_at() -> None:
 def test_training_itself_is_no_change() -> None:
     module = with_attribute([1])
     assert changed(module, lambda: module[0].weight.data.add_(1)) is None
-    assert changed(module, lambda: module(torch.ones(1, 2)).sum().backward()) is None
     module[0].weight.requires_grad_(False)
     assert changed(module, lambda: module[0].weight.data.add_(1)) == ("0", "weight")
 

@@ -11,6 +11,7 @@ from privet.data import Graph, social_graph
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.mechanisms.analytic_gaussian import analytic_sigma
+from privet.reproduction.papers.heterpoisson import CANARIES, KEPT, PRECISION, TABLES
 from privet.reproduction.papers.heterpoisson.measures import (
     BOUND,
     EMBEDDING,
@@ -21,7 +22,6 @@ from privet.reproduction.papers.heterpoisson.measures import (
     measure_canaries,
     measure_impact,
 )
-from privet.reproduction.papers.heterpoisson.tables import CANARIES, KEPT, PRECISION, TABLES
 from privet.systems import GAP, HeterPoisson, PrivateMLP
 from privet.systems.central._training_view import TrainingView
 

@@ -21,7 +21,6 @@ from privet.collection.operator.dpia.risks import (
 )
 from privet.collection.study.chain import Chain
 from privet.collection.study.manifest import DEFAULT_LIMIT, Study
-from privet.collection.study.retention import deletion_time
 from privet.privacy import Guarantee, Unit
 from privet.privacy.prose import plain
 from privet.privacy.rounding import at_most
@@ -204,7 +203,7 @@ def _directory(study: Study) -> str:
 
 
 def _retention(rounds: Sequence[Study]) -> str:
-    dates = [(each, deletion_time(each)) for each in rounds]
+    dates = [(each, each.deletion_time) for each in rounds]
     if any(moment is None for _, moment in dates):
         return (
             "The manifest promises no deletion. **OPEN:** Until when are reports needed, and who deletes them "

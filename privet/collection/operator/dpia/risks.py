@@ -17,12 +17,7 @@ _ALIKE = (0.6, 0.8, 0.9, 1.0)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown.
-
-    Args:
-        head: The headings.
-        rows: The cells.
-    """
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
@@ -31,7 +26,6 @@ def risk_table(price: Price, *, panel: bool) -> str:
     """List each unit's epsilon and that of all together, and what becomes of suspicions.
 
     Args:
-        price: The price of all answers.
         panel: True if some people show their answers as they are.
     """
     rows = [_risk(f"{part.unit}: {UNIT_WORDS[part.unit]}", part.epsilon, part.delta) for part in price.parts]

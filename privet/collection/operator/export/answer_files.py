@@ -11,7 +11,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from privet.collection.study.manifest import Study
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidReports, PrivetError
 from privet.release import Answers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "ImpossibleReports",
@@ -57,7 +60,7 @@ def write_answers(path: str | os.PathLike[str], study: Study, answers: Answers, 
     write_tables(path, study, answer_tables(study, answers), erasures)
 
 
-def write_tables(path: str | os.PathLike[str], study: Study, tables: Iterable[Any], erasures: int = 0) -> None:
+def write_tables(path: str | os.PathLike[str], study: Study, tables: Iterable[pa.Table], erasures: int = 0) -> None:
     """Write answers that come as tables of some rows each, of which one is held at a time.
 
     Args:
@@ -79,7 +82,7 @@ def write_tables(path: str | os.PathLike[str], study: Study, tables: Iterable[An
             writer.write_table(table.replace_schema_metadata(metadata))
 
 
-def answer_tables(study: Study, answers: Answers) -> Iterator[Any]:
+def answer_tables(study: Study, answers: Answers) -> Iterator[pa.Table]:
     """Yield all answers as Arrow tables of many rows, in the order of their nodes; one without rows if there are none.
 
     Args:
@@ -99,7 +102,6 @@ def read_answers(path: str | os.PathLike[str], *more: str | os.PathLike[str]) ->
     """Read the study and the answers of a file, if devices that follow its manifest could have sent all of them.
 
     Args:
-        path: The file.
         more: Further files of the same study, each with higher nodes than the one before.
     """
     sources = [Path(each) for each in (path, *more)]
@@ -115,14 +117,14 @@ def read_answers(path: str | os.PathLike[str], *more: str | os.PathLike[str]) ->
         raise ImpossibleReports(sources[0].name, error) from None
 
 
-def _concatenated(tables: list[Any]) -> Any:
+def _concatenated(tables: list[pa.Table]) -> pa.Table:
     """Put tables behind each other; their metadata differ in the number of erasures."""
     import pyarrow as pa
 
     return pa.concat_tables([table.replace_schema_metadata(None) for table in tables])
 
 
-def _read(source: Path) -> Any:
+def _read(source: Path) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -160,7 +162,7 @@ def _metadata(source: Path) -> dict[bytes, bytes]:
         raise InvalidData(f"file '{source.name}'", "a readable Parquet file of reports", str(error)) from None
 
 
-def _table(answers: Answers, study: Study) -> Any:
+def _table(answers: Answers, study: Study) -> pa.Table:
     import pyarrow as pa
 
     values = study.release.wire.values(answers)
@@ -176,7 +178,7 @@ def _table(answers: Answers, study: Study) -> Any:
     return pa.table(columns)
 
 
-def _answers(table: Any, study: Study) -> Answers:
+def _answers(table: pa.Table, study: Study) -> Answers:
     nodes = _values(table, "node").astype(np.int64)
     wrong = (nodes < 0) | (nodes >= study.nodes)
     wrong[1:] |= nodes[1:] <= nodes[:-1]
@@ -204,7 +206,7 @@ def _study_of(metadata: dict[bytes, bytes], name: str) -> Study:
     return study
 
 
-def _check_columns(table: Any, study: Study) -> None:
+def _check_columns(table: pa.Table, study: Study) -> None:
     """Demand the columns that the manifest asks for, of its types, and no others; a missing value is no answer."""
     import pyarrow as pa
 
@@ -219,7 +221,7 @@ def _check_columns(table: Any, study: Study) -> None:
         raise InvalidReports("columns of a study's reports", wanted, listed)
 
 
-def _same(found: dict[str, Any], expected: dict[str, Any]) -> bool:
+def _same(found: dict[str, pa.DataType], expected: dict[str, pa.DataType]) -> bool:
     """Compare names and types; the writer's name for the elements of a list does not matter."""
     return found.keys() == expected.keys() and all(
         kind == found[name]
@@ -228,7 +230,7 @@ def _same(found: dict[str, Any], expected: dict[str, Any]) -> bool:
     )
 
 
-def _as_lists(matrix: NDArray[Any]) -> Any:
+def _as_lists(matrix: NDArray[Any]) -> pa.ListArray:
     import pyarrow as pa
 
     rows, width = matrix.shape
@@ -236,13 +238,13 @@ def _as_lists(matrix: NDArray[Any]) -> Any:
     return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), pa.array(np.ascontiguousarray(matrix).ravel()))
 
 
-def _values(table: Any, name: str) -> NDArray[Any]:
+def _values(table: pa.Table, name: str) -> NDArray[Any]:
     column = table[name]
     _refuse_missing(column, name)
     return np.array(column.to_numpy())
 
 
-def _lists(table: Any, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _lists(table: pa.Table, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the length of each row's list, and all of them end to end."""
     import pyarrow.compute as pc
 
@@ -254,7 +256,7 @@ def _lists(table: Any, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
     return lengths, np.array(values.to_numpy())
 
 
-def _matrix(table: Any, name: str, width: int) -> NDArray[Any]:
+def _matrix(table: pa.Table, name: str, width: int) -> NDArray[Any]:
     lengths, values = _lists(table, name)
     wrong = lengths != width
     if wrong.any():
@@ -263,6 +265,6 @@ def _matrix(table: Any, name: str, width: int) -> NDArray[Any]:
     return values.reshape(-1, width)
 
 
-def _refuse_missing(column: Any, name: str) -> None:
+def _refuse_missing(column: pa.ChunkedArray, name: str) -> None:
     if column.null_count:
         raise InvalidReports(f"column '{name}'", "filled in every row", f"{column.null_count} missing values")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privet.collection.operator.export.partitions import PartitionedAnswers
 from privet.collection.study.manifest import Study
@@ -38,11 +39,7 @@ class ExportedFeatures:
 
     @classmethod
     def of(cls, export: PartitionedAnswers) -> ExportedFeatures:
-        """Name the parts of an export.
-
-        Args:
-            export: The export.
-        """
+        """Name the parts of an export."""
         return cls(export.path.absolute(), tuple(part.rows for part in export.manifest.parts))
 
     def features(self, part: int) -> AffineFeatures:
@@ -61,7 +58,6 @@ def parted_answers(
     and never a feature report.
 
     Args:
-        export: The export.
         client: A Dask client whose workers read; this process by default.
         progress: Called with the phase, the number of finished parts and the number of all of them.
     """
@@ -86,7 +82,7 @@ def parted_answers(
 
 @dataclass(frozen=True, eq=False)
 class _Short:
-    users: Any
+    users: NDArray[np.int64]
     parts: dict[str, Reports]
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -38,6 +38,7 @@ from privet.errors import InvalidData, InvalidParameter
 from privet.release import Answers
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from distributed import Client
 
 __all__ = ["PartitionedAnswers", "export_partitions", "export_to_store"]
@@ -52,7 +53,6 @@ class Part(BaseModel):
     Attributes:
         rows: The number of its reports.
         erasures: The number of its people who were erased before it was read.
-        file: The file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -66,7 +66,6 @@ class _Record(BaseModel):
     """The record of a finished part, until the export is.
 
     Attributes:
-        part: The part.
         erased: The SHA-256 of the list of its people who were erased before it was read. Their number is not enough:
             after an older backup was restored, others may be erased.
     """
@@ -81,7 +80,6 @@ class ExportManifest(BaseModel):
     """The manifest of an export.
 
     Attributes:
-        format: The name of the layout.
         study: The id of the study.
         starts: The first node of each part, and the number of nodes last.
         erasures: The number of people who were erased before, wherever they were.
@@ -111,11 +109,7 @@ class PartitionedAnswers:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> PartitionedAnswers:
-        """Open an export by its manifest; no other file is read.
-
-        Args:
-            path: The directory.
-        """
+        """Open an export by its manifest; no other file is read."""
         file = Path(path) / _MANIFEST
         with reading(file):
             try:
@@ -125,11 +119,7 @@ class PartitionedAnswers:
 
     @staticmethod
     def is_at(path: Path) -> bool:
-        """Tell whether a directory is an export.
-
-        Args:
-            path: The directory.
-        """
+        """Tell whether a directory is an export."""
         return (path / _MANIFEST).is_file()
 
     @property
@@ -173,7 +163,7 @@ class PartitionedAnswers:
             raise InvalidData(f"{self.path / _MANIFEST} names another study than the files beside it.")
         return study, answers
 
-    def tables(self, columns: list[str] | None = None) -> Iterator[Any]:
+    def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
         """Yield each part as a :class:`pyarrow.Table`, for :func:`privet.data.store.write_table`.
 
         Args:
@@ -199,7 +189,6 @@ def export_partitions(
 
     Args:
         folder: The study. On PostgreSQL any number of workers reads at a time; a SQLite file must be on their machine.
-        out: The directory to make.
         partitions: The number of parts.
         client: A Dask client whose workers read and write; this process by default.
         progress: Called with the phase, the number of finished parts and the number of all of them.
@@ -209,8 +198,7 @@ def export_partitions(
         raise InvalidParameter(f"{target} is not empty. Name a new or empty directory.")
     if not target.parent.is_dir():
         raise InvalidParameter(f"There is no directory {target.parent}. Name a directory in an existing one.")
-    store = folder.newest()
-    try:
+    with folder.newest() as store:
         study = store.study
         if not 1 <= partitions <= study.nodes:
             raise InvalidParameter("partitions", f"from 1 to {study.nodes}", partitions)
@@ -232,8 +220,6 @@ def export_partitions(
         parts = tuple(part for part in (task.finished() for task in every) if part is not None)
         erasures = sum(len(task.erased) for task in every)
         manifest = ExportManifest(study=study.id, starts=starts, erasures=erasures, parts=parts)
-    finally:
-        store.dispose()
     for part in parts:
         flush_file(work / part.file.name)
     write_text(work / _MANIFEST, manifest.model_dump_json(indent=1) + "\n")
@@ -281,11 +267,8 @@ def export_to_store(
 
 
 def _erased_by_now(folder: StudyFolder) -> list[Erasure]:
-    store = folder.newest()
-    try:
+    with folder.newest() as store:
         return store.erasures()
-    finally:
-        store.dispose()
 
 
 def _same(work: Path, study: Study, starts: tuple[int, ...]) -> bool:
@@ -347,7 +330,7 @@ def _export(task: _Task) -> None:
     path = task.folder / f"{folder_of(task.number)}.parquet"
     rows = 0
 
-    def tables() -> Iterator[Any]:
+    def tables() -> Iterator[pa.Table]:
         nonlocal rows
         for answers, _ in store.blocks(task.first, task.last, _BLOCK):
             rows += len(answers.users)
@@ -355,9 +338,7 @@ def _export(task: _Task) -> None:
         if not rows:
             yield from answer_tables(store.study, store.form.split([], [])[0])
 
-    try:
+    with store:
         write_tables(path, store.study, tables(), len(task.erased))
-    finally:
-        store.dispose()
     part = Part(rows=rows, erasures=len(task.erased), file=seal(path, task.folder))
     write_text(task.record, _Record(part=part, erased=task.erased_digest).model_dump_json(), flush=False)

@@ -17,9 +17,9 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.server.store.database import STUDIES
 from privet.collection.server.store.deletion import Erasure
 from privet.collection.server.store.store import Store
-from privet.collection.server.store.tables import STUDIES
 from privet.collection.study.manifest import Study
 from privet.data.files import atomic_file
 from privet.errors import InvalidData
@@ -34,11 +34,8 @@ def write_record(path: Path, out: Path) -> int:
         path: The study's directory.
         out: The SQLite file to write; nothing half-written stays behind.
     """
-    source = StudyFolder.open(path).store()
-    try:
+    with StudyFolder.open(path).store() as source:
         return copy_record(source, out)
-    finally:
-        source.dispose()
 
 
 def copy_record(source: Store, out: Path) -> int:
@@ -59,16 +56,16 @@ def copy_record(source: Store, out: Path) -> int:
 
 def _copied(source: Store, file: Path, erased: Sequence[Erasure]) -> int:
     """Write a record that knows of some erasures, and return the number of reports in it."""
-    copy, count = Store.open(file, source.study), 0
-    copy.add_nameless_erasures([replace(each, minute=0) for each in erased])
-    for study in source.chain().rounds:
-        here, there = source.at(study), copy.at(study)
-        there.publish_from(here, without=_left_out(study, bool(erased)))
-        nodes, bodies = here.reports()
-        there.insert(nodes, bodies, now=0.0)
-        count += len(nodes)
-    copy.compact()
-    copy.dispose()
+    count = 0
+    with Store.open(file, source.study) as copy:
+        copy.add_nameless_erasures([replace(each, minute=0) for each in erased])
+        for study in source.chain().rounds:
+            here, there = source.at(study), copy.at(study)
+            there.publish_from(here, without=_left_out(study, bool(erased)))
+            nodes, bodies = here.reports()
+            there.insert(nodes, bodies, now=0.0)
+            count += len(nodes)
+        copy.compact()
     return count
 
 

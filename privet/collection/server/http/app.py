@@ -13,11 +13,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from privet.collection.server.http.background import Command, NextRound
-from privet.collection.server.http.collector import Collector
-from privet.collection.server.http.downloads import Download
-from privet.collection.server.http.events import Events
-from privet.collection.server.http.intake import BATCH_TYPE, REPORT_TYPE
+from privet.collection.server.http.collector import CollectorState
+from privet.collection.server.http.intake import BATCH_TYPE, MOST_REPORTS, REPORT_TYPE
 from privet.collection.server.http.limits import Limits
+from privet.collection.server.http.monitoring import Events
 from privet.collection.server.http.openapi import (
     COUNT,
     JSON,
@@ -30,11 +29,10 @@ from privet.collection.server.http.openapi import (
     record,
     report_schema,
 )
-from privet.collection.server.http.operator_routes import LONGEST_DAYS, SHORTEST_DAYS, OperatorRoutes
+from privet.collection.server.http.operator_routes import LONGEST_DAYS, SHORTEST_DAYS, Download, OperatorRoutes
 from privet.collection.server.http.pages import page_routes
 from privet.collection.server.http.participant_routes import ParticipantRoutes
 from privet.collection.server.http.replies import Endpoint, Refused, UnknownStudy, reply, try_later
-from privet.collection.server.store.batches import MOST_REPORTS
 from privet.collection.server.store.store import Store, StoreFailure
 from privet.collection.study.tokens import Access, Tokens
 
@@ -71,7 +69,7 @@ def create_app(
         next_round: Returns the command that opens the next round for some days (default: the operator's page cannot).
         downloads: The forms in which the operator's page offers answers (default: none).
     """
-    collector = Collector(
+    collector = CollectorState(
         store,
         tokens,
         operator_key,
@@ -108,7 +106,7 @@ def create_app(
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: other})
 
 
-def _participant_operations(collector: Collector) -> list[Operation]:
+def _participant_operations(collector: CollectorState) -> list[Operation]:
     routes, reports = ParticipantRoutes(collector), report_schema(collector.store.study.release.wire)
     outcome = record(status=one_of("stored", "repeated"))
     packed = {**_BINARY, "description": "32 bytes of study id, then the body."}
@@ -199,7 +197,7 @@ def _operator_operations(routes: OperatorRoutes) -> list[Operation]:
     return found
 
 
-def _monitoring(collector: Collector) -> list[Operation]:
+def _monitoring(collector: CollectorState) -> list[Operation]:
     private, figures = collector.private_metrics, {CONTENT_TYPE_LATEST: TEXT}
     ready = ("The store answers; reports can be taken.", record(status=one_of("ready")))
     away = ("The store does not answer, or the keys cannot be read.", ("store away", "keys unreadable"))
@@ -229,7 +227,7 @@ def _route(method: str, path: str, endpoint: Endpoint) -> Route:
     return route
 
 
-def _limited(collector: Collector, route: Endpoint) -> Endpoint:
+def _limited(collector: CollectorState, route: Endpoint) -> Endpoint:
     """Put a route within the rate limit, and turn its refusals into answers."""
 
     async def endpoint(request: Request) -> Response:

@@ -17,25 +17,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from privet.collection.server.http.background import Housekeeping
-from privet.collection.server.http.events import Events, Refusals
 from privet.collection.server.http.intake import Intake, Revoked
 from privet.collection.server.http.limits import Limits, RateLimit, address_of
-from privet.collection.server.http.monitoring import Health, Metrics
+from privet.collection.server.http.monitoring import Events, Health, Metrics, Refusals
 from privet.collection.server.http.replies import HEADERS, Refused, UnknownStudy, reply, try_later
 from privet.collection.server.store.served_round import ServedRound
 from privet.collection.server.store.store import Store, StoreFailure
 from privet.collection.study.tokens import Access, Tokens
 from privet.errors import PrivetError
 
-__all__ = ["SHA256", "Collector"]
+__all__ = ["SHA256", "CollectorState"]
 
 SHA256 = re.compile("[0-9a-f]{64}")
 _UNREADABLE = "The collector cannot read its keys, so it does not know which of the operator's are good; see its log."
 
 
 @dataclass(eq=False)
-class Collector:
-    """The collector of one study with all its rounds, which the routes of :func:`create_app` share.
+class CollectorState:
+    """The state of one study's collector with all its rounds, which the routes of :func:`create_app` share.
 
     Attributes:
         store: Where the reports to the first round are kept; the database has the other rounds.

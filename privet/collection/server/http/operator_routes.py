@@ -3,26 +3,60 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from privet.collection.server.http.background import NextRound
-from privet.collection.server.http.collector import Collector
-from privet.collection.server.http.downloads import Download
+from privet.collection.server.http.collector import CollectorState
 from privet.collection.server.http.intake import read_object
 from privet.collection.server.http.replies import HEADERS, Refused, pieces_of_file, reply
 from privet.collection.server.store.overview import Screener, overview
-from privet.collection.study.asking import still_to_ask
+from privet.collection.server.store.store import Store
 
-__all__ = ["LONGEST_DAYS", "SHORTEST_DAYS", "OperatorRoutes"]
+__all__ = ["LONGEST_DAYS", "SHORTEST_DAYS", "Download", "OperatorRoutes"]
 
 SHORTEST_DAYS, LONGEST_DAYS = 0.001, 3650
 _DAYS = 30.0
 _BODY_BYTES = 1000
+
+
+@dataclass(frozen=True)
+class Download:
+    """A form in which an operator can download a study.
+
+    Attributes:
+        file: The name of the file.
+        kind: Its media type.
+        write: Writes the file from the store of a round.
+        needs: What a round must have for it: "questions", "panel", or nothing for a file about all rounds.
+    """
+
+    file: str
+    kind: str
+    write: Callable[[Store, Path], object]
+    needs: str = ""
+
+    def make(self, store: Store) -> tuple[BinaryIO, str]:
+        """Return the open file and its name; it was made in a temporary folder that is gone already.
+
+        Args:
+            store: The store of the round; for a file about all rounds, of the first one.
+        """
+        if self.needs == "panel" and not len(store.form.panel):
+            raise Refused(404, "no panel", "This round has no panel.")
+        if self.needs == "questions" and not store.study.release.questions:
+            raise Refused(404, "no questions", "This round has a panel and no questions. Download the panel's answers.")
+        with tempfile.TemporaryDirectory(prefix="privet-") as folder:
+            out = Path(folder) / self.file
+            self.write(store, out)
+            file = out.open("rb")
+        return file, f"round-{store.study.round}-{self.file}" if self.needs else self.file
 
 
 @dataclass(eq=False)
@@ -30,13 +64,12 @@ class OperatorRoutes:
     """The requests that an operator makes of a collector.
 
     Attributes:
-        collector: The collector.
         next_round: Computes the next round.
         downloads: The forms of a download, by name; the first is the default.
         screener: Tests the reports against what honest devices could have sent.
     """
 
-    collector: Collector
+    collector: CollectorState
     next_round: NextRound
     downloads: Mapping[str, Download]
     screener: Screener = field(default_factory=Screener)
@@ -59,7 +92,7 @@ class OperatorRoutes:
         self.collector.check_operator(request)
         days = _days(await self.collector.intake.body(request, _BODY_BYTES))
         chain = await asyncio.to_thread(self.collector.store.chain)
-        if not still_to_ask(chain):
+        if not chain.planned:
             raise Refused(
                 409, "no more rounds", "All questions of the study's plan were asked: there is no next round."
             )

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter as Tally
+from collections import OrderedDict
+from collections.abc import Callable
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from privet.collection.server.http.collector import SHA256, Collector
-from privet.collection.server.http.downloads import PublicCache
+from privet.collection.server.http.collector import SHA256, CollectorState
 from privet.collection.server.http.replies import HEADERS, Refused, pieces_of_bytes, reply, try_later
-from privet.collection.server.store.served_round import ServedRound
+from privet.collection.server.store.served_round import Busy, ServedRound
 from privet.collection.server.store.store import Outcome, StudyClosed
-from privet.collection.server.store.writer import Busy
 from privet.errors import InvalidReports
 
-__all__ = ["ParticipantRoutes"]
+__all__ = ["ParticipantRoutes", "PublicCache"]
 
 _STATUS = {Outcome.STORED: 201, Outcome.REPEATED: 200, Outcome.CONFLICT: 409, Outcome.ERASED: 410}
 _DIFFERENT = "A different report of this participant is stored already, and a report cannot be changed."
@@ -28,13 +28,9 @@ _ERASED = "The reports of this participant were erased, and none is taken any mo
 
 
 class ParticipantRoutes:
-    """The requests that participants make of a collector.
+    """The requests that participants make of a collector."""
 
-    Args:
-        collector: The collector.
-    """
-
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: CollectorState) -> None:
         self.collector = collector
         self.cache = PublicCache(collector.store.blob)
         self._acknowledgements = {outcome: reply(_STATUS[outcome], {"status": str(outcome)}) for outcome in Outcome}
@@ -147,6 +143,35 @@ class ParticipantRoutes:
             refused = _gone() if node in erased else Refused(403, "not open", round_.why_closed())
             results.append(Outcome.REPEATED if stored.get(node) == body else refused)
         return results
+
+
+class PublicCache:
+    """A cache of public bytes by their hash, so that a hundred readers of a table cost as much memory as one.
+
+    Args:
+        read: Returns the bytes with a hash, or None; it runs in a thread.
+        most: The bytes to keep; the newest entry is kept even if it alone has more.
+    """
+
+    def __init__(self, read: Callable[[str], bytes | None], most: int = 64 << 20) -> None:
+        self._read, self._most = read, most
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._size = 0
+        self._lock = asyncio.Lock()  # readers who come at once wait for the first one's copy
+
+    async def get(self, digest: str) -> bytes | None:
+        """Return the bytes with a hash; None if there are none."""
+        async with self._lock:
+            found = self._kept.pop(digest, None)
+            if found is None:
+                found = await asyncio.to_thread(self._read, digest)
+                if found is None:
+                    return None
+                self._size += len(found)
+            self._kept[digest] = found
+            while self._size > self._most and len(self._kept) > 1:
+                self._size -= len(self._kept.popitem(last=False)[1])
+            return found
 
 
 def _gone() -> Refused:

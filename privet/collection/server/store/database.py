@@ -1,19 +1,111 @@
-"""The database of a collector: SQLite in WAL mode by default, PostgreSQL by URL."""
+"""The database of a collector and its tables: SQLite in WAL mode by default, PostgreSQL by URL.
+
+No table has a place for a network address.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
-from privet.collection.server.store.tables import METADATA
 from privet.errors import InvalidData, InvalidParameter, one_line
 
-__all__ = ["Database", "StoreFailure", "engine_for"]
+__all__ = [
+    "CONFLICTS", "ERASED", "EXPIRED", "LEASES", "METADATA", "MODELS", "PUBLIC", "REJECTIONS", "REPORTS",
+    "REVOKED", "STUDIES", "TRACES", "Database", "StoreFailure", "StudyRows", "engine_for",
+]  # fmt: skip
+
+METADATA = sa.MetaData()
+STUDIES = sa.Table(
+    "studies",
+    METADATA,
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("id", sa.String(64), unique=True, nullable=False),
+    sa.Column("manifest", sa.LargeBinary, nullable=False),
+    sa.Column("closed", sa.BigInteger),
+    sa.Column("chain", sa.String(64), nullable=False, index=True),
+)
+PUBLIC = sa.Table(
+    "public",
+    METADATA,
+    sa.Column("digest", sa.String(80), primary_key=True),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+)
+REPORTS = sa.Table(
+    "reports",
+    METADATA,
+    sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("node", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("minute", sa.BigInteger, nullable=False),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+CONFLICTS = sa.Table(  # no hash of what was refused: reports are so short that a hash tells which one it was
+    "conflicts",
+    METADATA,
+    sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("node", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("count", sa.BigInteger, nullable=False),
+    sa.Column("minute", sa.BigInteger, nullable=False),
+)
+REJECTIONS = sa.Table(
+    "rejections",
+    METADATA,
+    sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("reason", sa.String(40), primary_key=True),
+    sa.Column("count", sa.BigInteger, nullable=False),
+)
+REVOKED = sa.Table(
+    "revoked",
+    METADATA,
+    sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("node", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("serial", sa.BigInteger, primary_key=True, autoincrement=False),
+)
+MODELS = sa.Table(
+    "models",
+    METADATA,
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("study", sa.Integer, nullable=False, index=True),
+    sa.Column("document", sa.Text, nullable=False),
+)
+ERASED = sa.Table(  # tombstones: whose reports were erased, and must not come back
+    "erased",
+    METADATA,
+    sa.Column("chain", sa.String(64), primary_key=True),
+    sa.Column("node", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("minute", sa.BigInteger, nullable=False),
+    sa.Column("by", sa.String(20), nullable=False),
+)
+TRACES = sa.Table(  # deletions whose bytes may still be in free space of the database's files
+    "traces",
+    METADATA,
+    sa.Column("number", sa.Integer, primary_key=True),
+    sqlite_autoincrement=True,
+)
+EXPIRED = sa.Table(  # what is left of a round after its retention: counts
+    "expired",
+    METADATA,
+    sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("minute", sa.BigInteger, nullable=False),
+    sa.Column("reports", sa.BigInteger, nullable=False),
+    sa.Column("conflicts", sa.BigInteger, nullable=False),
+)
+LEASES = sa.Table(  # the last lease on computing the next round
+    "leases",
+    METADATA,
+    sa.Column("chain", sa.String(64), primary_key=True),
+    sa.Column("round", sa.Integer, nullable=False),
+    sa.Column("since", sa.BigInteger, nullable=False),
+    sa.Column("renewed", sa.BigInteger, nullable=False),
+    sa.Column("problem", sa.Text, nullable=False),
+)
 
 _TABLES_LOCK = 0x707269766574  # "privet"
 
@@ -63,11 +155,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 class Database:
-    """The tables in a database, which are made if they are not there.
-
-    Args:
-        engine: The database.
-    """
+    """The tables in a database, which are made if they are not there."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine, self._for_writing = engine, engine.execution_options(write=True)
@@ -84,6 +172,12 @@ class Database:
     def dispose(self) -> None:
         """Let go of the database."""
         self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.dispose()
 
     @contextmanager
     def snapshot(self) -> Iterator[sa.Connection]:
@@ -111,3 +205,31 @@ class Database:
     def _scalar(self, query: sa.Select[Any]) -> int:
         with self._connection() as connection:
             return int(connection.execute(query).scalar_one())
+
+
+@dataclass(frozen=True)
+class StudyRows:
+    """The rows of one study in all its rounds, within one transaction.
+
+    Attributes:
+        connection: The transaction's connection.
+        chain: The id of the study's first round.
+    """
+
+    connection: sa.Connection
+    chain: str
+
+    def lock(self, *, alone: bool) -> None:
+        """Wait for erasures that are under way, and let no other begin; if ``alone``, for insertions too.
+
+        PostgreSQL serves an advisory lock in the order of asking. Locks of rows it does not: those who share one go
+        ahead of whoever waits to be alone, and under the load of many collectors an erasure would wait for ever.
+        """
+        if self.connection.dialect.name == "postgresql":
+            shared = "" if alone else "_shared"
+            key = int.from_bytes(bytes.fromhex(self.chain)[:8], signed=True)
+            self.connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock{shared}({key})")
+
+    def rounds(self) -> sa.Select[tuple[int]]:
+        """Return the query for the numbers of the study's rounds."""
+        return sa.select(STUDIES.c.number).where(STUDIES.c.chain == self.chain)

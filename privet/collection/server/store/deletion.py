@@ -1,8 +1,8 @@
 """Deletion of reports: a person's on demand, with a tombstone that keeps them out, and a round's after its retention.
 
 A report and an erasure cannot pass each other unseen. Whoever inserts holds the study's lock together with others,
-whoever erases holds it alone (:meth:`Erasures.lock`): either the report is there when it is erased, or the tombstone is
-there when the report is inserted. On SQLite, a transaction that writes is alone.
+whoever erases holds it alone (:meth:`StudyRows.lock`): either the report is there when it is erased, or the tombstone
+is there when the report is inserted. On SQLite, a transaction that writes is alone.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import Literal
 
 import sqlalchemy as sa
 
-from privet.collection.server.store.tables import CONFLICTS, ERASED, EXPIRED, REPORTS, STUDIES, TRACES
+from privet.collection.server.store.database import CONFLICTS, ERASED, EXPIRED, REPORTS, STUDIES, TRACES, StudyRows
 from privet.collection.study.manifest import Study
-from privet.collection.study.retention import deletion_time
 
 __all__ = ["Eraser", "Erasure", "Erasures", "Expired", "Expiry", "remove_traces"]
 
@@ -40,32 +39,8 @@ class Erasure:
     by: Eraser
 
 
-@dataclass(frozen=True)
-class Erasures:
-    """The erasures of a study in all its rounds, within one transaction.
-
-    Attributes:
-        connection: The transaction's connection.
-        chain: The id of the study's first round.
-    """
-
-    connection: sa.Connection
-    chain: str
-
-    def lock(self, *, alone: bool) -> None:
-        """Wait for erasures that are under way, and let no other begin; if ``alone``, for insertions too.
-
-        PostgreSQL serves an advisory lock in the order of asking. Locks of rows it does not: those who share one go
-        ahead of whoever waits to be alone, and under the load of many collectors an erasure would wait for ever.
-        """
-        if self.connection.dialect.name == "postgresql":
-            shared = "" if alone else "_shared"
-            key = int.from_bytes(bytes.fromhex(self.chain)[:8], signed=True)
-            self.connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock{shared}({key})")
-
-    def rounds(self) -> sa.Select[tuple[int]]:
-        """Return the query for the numbers of the study's rounds."""
-        return sa.select(STUDIES.c.number).where(STUDIES.c.chain == self.chain)
+class Erasures(StudyRows):
+    """The erasures of a study."""
 
     def among(self, nodes: Sequence[int]) -> set[int]:
         """Return those of the people whose reports were erased."""
@@ -125,28 +100,20 @@ class Expired:
     minute: int
 
 
-@dataclass(frozen=True)
-class Expiry:
-    """The retention of a study in all its rounds, within one transaction.
-
-    Attributes:
-        erasures: The study's erasures, which know its rounds and their lock.
-    """
-
-    erasures: Erasures
+class Expiry(StudyRows):
+    """The retention of a study."""
 
     def expire(self, now: datetime, *, early: bool = False) -> int:
         """Delete the reports of every round whose time has come, and return their number.
 
         Args:
-            now: The time.
             early: Delete those of the other rounds, too, and close them.
         """
-        connection, deleted = self.erasures.connection, 0
-        self.erasures.lock(alone=True)
-        query = sa.select(STUDIES.c.number, STUDIES.c.manifest).where(STUDIES.c.number.in_(self.erasures.rounds()))
+        connection, deleted = self.connection, 0
+        self.lock(alone=True)
+        query = sa.select(STUDIES.c.number, STUDIES.c.manifest).where(STUDIES.c.number.in_(self.rounds()))
         for number, manifest in connection.execute(query.order_by(STUDIES.c.number)).all():
-            moment = deletion_time(Study.from_bytes(bytes(manifest)))
+            moment = Study.from_bytes(bytes(manifest)).deletion_time
             if early:
                 closing = sa.update(STUDIES).where(STUDIES.c.number == number, STUDIES.c.closed.is_(None))
                 connection.execute(closing.values(closed=int(now.timestamp())))
@@ -155,7 +122,7 @@ class Expiry:
         return deleted
 
     def _delete(self, number: int, minute: int) -> int:
-        connection = self.erasures.connection
+        connection = self.connection
         refused = sa.select(sa.func.coalesce(sa.func.sum(CONFLICTS.c.count), 0)).where(CONFLICTS.c.study == number)
         counts = {
             "study": number,
@@ -177,9 +144,9 @@ class Expiry:
 
     def expired(self) -> Expired | None:
         """Return what was deleted so far; None if nothing was."""
-        of_rounds = EXPIRED.c.study.in_(self.erasures.rounds())
+        of_rounds = EXPIRED.c.study.in_(self.rounds())
         query = sa.select(sa.func.sum(EXPIRED.c.reports), sa.func.max(EXPIRED.c.minute)).where(of_rounds)
-        reports, minute = self.erasures.connection.execute(query).one()
+        reports, minute = self.connection.execute(query).one()
         return None if reports is None else Expired(int(reports), int(minute))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from privet.collection.server.store.tables import REPORTS
+from privet.collection.server.store.database import REPORTS
 
 __all__ = ["Insertion", "Outcome"]
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from privet.collection.server.store.deletion import Erasures
-from privet.collection.server.store.tables import LEASES
+from privet.collection.server.store.database import LEASES, StudyRows
 
 __all__ = ["RENEWAL_SECONDS", "Lease", "Leases"]
 
@@ -44,21 +43,12 @@ class Lease:
         return _GONE if self.renewed and not self.is_held(now) else self.problem
 
 
-@dataclass(frozen=True)
-class Leases:
-    """The leases of one study, within one transaction.
-
-    Attributes:
-        connection: The transaction's connection.
-        chain: The id of the study's first round.
-    """
-
-    connection: sa.Connection
-    chain: str
+class Leases(StudyRows):
+    """The leases of a study."""
 
     def take(self, number: int, now: float) -> bool:
         """Take the lease on computing a round; False if somebody holds it."""
-        Erasures(self.connection, self.chain).lock(alone=True)
+        self.lock(alone=True)
         last = self.last()
         if last is not None and last.is_held(now):
             return False

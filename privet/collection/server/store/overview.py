@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from privet.collection.server.store.store import Store
-from privet.collection.study.asking import groups, in_words, still_to_ask
+from privet.collection.study.asking import groups, in_words
 from privet.collection.study.chain import Chain
 from privet.collection.study.manifest import Study
-from privet.collection.study.retention import deletion_time
 from privet.release.screening import screen
 
 __all__ = ["MOST_SCREENED", "Screener", "overview", "screen_round", "stores_of"]
@@ -53,7 +52,7 @@ def overview(stores: Sequence[Store], now: datetime | None = None) -> dict[str, 
         "title": study.title,
         "nodes": study.nodes,
         "rounds": rounds,
-        "to_come": list(still_to_ask(chain)),
+        "to_come": [question.name for question in chain.planned],
         "stored": rounds[-1]["answered"],
         "opens": study.opens.isoformat(),
         "closes": study.closes.isoformat(),
@@ -77,7 +76,7 @@ def overview(stores: Sequence[Store], now: datetime | None = None) -> dict[str, 
 def _round(stores: Sequence[Store], now: datetime) -> dict[str, Any]:
     """Return the facts about the last of some rounds."""
     store = stores[-1]
-    study, deletion = store.study, deletion_time(store.study)
+    study, deletion = store.study, store.study.deletion_time
     labels = None if study.inputs.labels is None else store.array(study.inputs.labels)
     return {
         "number": study.round,

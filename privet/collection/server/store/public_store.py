@@ -12,9 +12,7 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from privet.collection.server.store.database import Database
-from privet.collection.server.store.deletion import Erasures
-from privet.collection.server.store.tables import PUBLIC, STUDIES
+from privet.collection.server.store.database import PUBLIC, STUDIES, Database, StudyRows
 from privet.collection.study.chain import BrokenChain, Chain
 from privet.collection.study.forms import RoundForm
 from privet.collection.study.manifest import Study
@@ -58,7 +56,6 @@ class PublicStore(Database):
         """Copy the public data that this round's manifest names from another store.
 
         Args:
-            other: The other store.
             without: The hashes of what is left out.
         """
         named = set(re.findall(r"(?:tree:)?[0-9a-f]{64}", self.study.canonical().decode()))
@@ -118,7 +115,7 @@ class PublicStore(Database):
 
     def _refuse_fork(self, connection: sa.Connection) -> None:
         """Refuse a second round in the place of one that is here, such as when two people open the next one at once."""
-        Erasures(connection, self.study.chain).lock(alone=True)
+        StudyRows(connection, self.study.chain).lock(alone=True)
         of_chain = sa.select(STUDIES.c.manifest).where(STUDIES.c.chain == self.study.chain)
         rounds = connection.execute(of_chain).scalars()
         if any(Study.from_bytes(bytes(each)).round == self.study.round for each in rounds):

@@ -16,14 +16,23 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from privet.collection.server.store.database import StoreFailure, engine_for
+from privet.collection.server.store.database import (
+    CONFLICTS,
+    MODELS,
+    REJECTIONS,
+    REPORTS,
+    REVOKED,
+    STUDIES,
+    StoreFailure,
+    StudyRows,
+    engine_for,
+)
 from privet.collection.server.store.deletion import Eraser, Erasure, Erasures, Expired, Expiry, remove_traces
 from privet.collection.server.store.insertion import Insertion, Outcome
 from privet.collection.server.store.leases import Leases
 from privet.collection.server.store.public_store import PublicStore
-from privet.collection.server.store.tables import CONFLICTS, MODELS, REJECTIONS, REPORTS, REVOKED, STUDIES
+from privet.collection.study.forms import OpenData
 from privet.collection.study.manifest import Study
-from privet.collection.study.open_answers import OpenData
 from privet.errors import PrivetError
 from privet.release import Answers
 
@@ -38,7 +47,6 @@ class Store(PublicStore):
     """The reports of one study. Safe to use from several threads and, with PostgreSQL, from several processes.
 
     Args:
-        engine: The database.
         study: The study; a database may hold several.
     """
 
@@ -191,18 +199,18 @@ class Store(PublicStore):
             The number of reports that were deleted; :meth:`expired` keeps it.
         """
         with self._connection(write=True) as connection:
-            return Expiry(Erasures(connection, self.study.chain)).expire(now or datetime.now(UTC), early=early)
+            return Expiry(connection, self.study.chain).expire(now or datetime.now(UTC), early=early)
 
     def expired(self) -> Expired | None:
         """Return what was deleted because its retention had ended; None if nothing was."""
         with self._connection() as connection:
-            return Expiry(Erasures(connection, self.study.chain)).expired()
+            return Expiry(connection, self.study.chain).expired()
 
     def close(self) -> None:
         """Accept no new reports, whatever the manifest's closing time."""
         change = sa.update(STUDIES).where(STUDIES.c.number == self._number, STUDIES.c.closed.is_(None))
         with self._connection(write=True) as connection:
-            Erasures(connection, self.study.chain).lock(alone=True)  # for reports that are being stored
+            StudyRows(connection, self.study.chain).lock(alone=True)  # for reports that are being stored
             connection.execute(change.values(closed=int(time.time())))
 
     def reopen(self) -> None:

@@ -21,10 +21,10 @@ from patience import wait_until
 from simulated_studies import STORES, make_study, store_place
 from stored_graphs import random_pattern, stored
 
+from privet.collection.downloads import write_csv
 from privet.collection.operator.export import partitions
 from privet.collection.operator.export.answer_files import write_answers
 from privet.collection.operator.export.partitions import PartitionedAnswers, export_partitions, export_to_store
-from privet.collection.operator.export.spreadsheets import write_csv
 from privet.collection.operator.folder import StudyFolder, open_reports
 from privet.collection.server.store.database import engine_for
 from privet.data.store import open_table

@@ -5,9 +5,9 @@ import hashlib
 from simulated_studies import Service, make_study
 from starlette.testclient import TestClient
 
+from privet.collection.downloads import DOWNLOADS
 from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.store.store import Store
-from privet.collection.serving import DOWNLOADS
 from privet.collection.study.tokens import Access
 
 

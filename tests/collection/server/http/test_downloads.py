@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from simulated_studies import make_study
 
-from privet.collection.server.http.downloads import PublicCache
+from privet.collection.downloads import DOWNLOADS
+from privet.collection.server.http.participant_routes import PublicCache
 from privet.collection.server.http.replies import Refused, pieces_of_bytes, pieces_of_file
 from privet.collection.server.store.store import Store
-from privet.collection.serving import DOWNLOADS
 from privet.release.blobs import array_digest, blob_of
 
 

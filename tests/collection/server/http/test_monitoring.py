@@ -8,8 +8,7 @@ from patience import wait_until
 from simulated_studies import Service
 from starlette.testclient import TestClient
 
-from privet.collection.server.http.events import Events
-from privet.collection.server.http.monitoring import FRESH_SECONDS, Health, Metrics
+from privet.collection.server.http.monitoring import FRESH_SECONDS, Events, Health, Metrics
 from privet.collection.server.store.store import Store, StoreFailure
 
 

@@ -14,12 +14,12 @@ from rehearsed_rounds import ASKED, PANEL, add_second_round, first_round, people
 from simulated_studies import STORES, Service, make_study, store_place
 from starlette.testclient import TestClient
 
+from privet.collection.downloads import DOWNLOADS
 from privet.collection.operator.export.answer_files import read_answers
 from privet.collection.operator.export.public_record import open_record
 from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.store.store import Store
-from privet.collection.serving import DOWNLOADS
-from privet.collection.study.open_answers import OpenForm
+from privet.collection.study.forms import OpenForm
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
 

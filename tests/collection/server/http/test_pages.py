@@ -25,7 +25,7 @@ def test_nothing_else_is_served(service):
 
 
 def test_files_have_their_types(service):
-    expected = {"texts/fr.json": "application/json", "texts.js": "text/javascript", "icon.svg": "image/svg+xml"}
+    expected = {"texts/fr.json": "application/json", "texts/texts.js": "text/javascript", "icon.svg": "image/svg+xml"}
     for path, kind in expected.items():
         assert service.client.get(f"/web/{path}").headers["Content-Type"].startswith(kind)
     assert service.client.get("/sw.js").headers["Content-Type"].startswith("text/javascript")

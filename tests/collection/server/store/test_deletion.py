@@ -11,10 +11,10 @@ from simulated_studies import STORES, make_study, simulated, store_place, two_ro
 
 from privet.collection.operator.export.answer_files import read_answers, read_erasures, write_answers
 from privet.collection.server.store import store as stores
+from privet.collection.server.store.database import METADATA
 from privet.collection.server.store.deletion import Erasure, Erasures
 from privet.collection.server.store.insertion import Insertion
 from privet.collection.server.store.store import Outcome, Store, StudyClosed, engine_for
-from privet.collection.server.store.tables import METADATA
 
 
 def rows_about(store, node):

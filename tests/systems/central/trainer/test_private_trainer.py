@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from few_tries import few_tries  # noqa: F401 (a fixture)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import random_graph, without_node
@@ -22,6 +23,8 @@ from privet.systems import HeterPoisson
 from privet.systems.central._training_view import TrainingView
 from privet.systems.central.trainer import PrivateTrainer
 from privet.systems.central.trainer.predictions import Predictions
+
+pytestmark = pytest.mark.usefixtures("few_tries")
 
 
 class Net(nn.Module):

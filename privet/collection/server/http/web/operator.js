@@ -1,6 +1,6 @@
 /** The operator's page: asks for the key, reads the summary every few seconds, and shows it. */
 
-import { byId } from "./dom.js";
+import { byId } from "./controls/dom.js";
 import { closeRound, openNext, showActions } from "./operator/actions.js";
 import { ask, download, remember, Told } from "./operator/requests.js";
 import { clearRounds, showRounds } from "./operator/rounds.js";

@@ -1,23 +1,23 @@
 /** The participant's page: reads the link and the study, finds where the participant stands, and shows that step. */
 
-import { describeStudy } from "./about.js";
-import { showQuestions } from "./answering.js";
-import { describeBudget, listenForLimit } from "./budget.js";
-import { byId } from "./dom.js";
-import { showEnded, showSent } from "./finishing.js";
-import { listenForLanguage, speakWanted } from "./languages.js";
-import { exceeds, findReport, overLimit, readLedger } from "./ledger.js";
-import { readLink, requireBrowser } from "./link.js";
-import { keepForOffline } from "./offline.js";
-import { fetchUnchecked } from "./public.js";
-import { Refusal } from "./refusal.js";
-import { roundOf } from "./round.js";
-import { showCheck } from "./sending.js";
-import { askFirst, ifReachable, state } from "./state.js";
-import { fetchManifest, nodeOf, phase, readStudy } from "./study.js";
-import { moment } from "./texts.js";
-import { refuse, setStep } from "./view.js";
-import { checkWithdrawn, firstRound, withdrawnAt } from "./withdrawal.js";
+import { describeStudy } from "./page/about.js";
+import { showQuestions } from "./page/answering.js";
+import { describeBudget, listenForLimit } from "./page/budget.js";
+import { byId } from "./controls/dom.js";
+import { showEnded, showSent } from "./page/finishing.js";
+import { listenForLanguage, speakWanted } from "./texts/languages.js";
+import { exceeds, findReport, overLimit, readLedger } from "./device/ledger.js";
+import { readLink, requireBrowser } from "./device/link.js";
+import { keepForOffline } from "./device/offline.js";
+import { fetchUnchecked } from "./study/public.js";
+import { Refusal } from "./study/refusal.js";
+import { roundOf } from "./study/round.js";
+import { showCheck } from "./page/sending.js";
+import { askFirst, ifReachable, state } from "./page/state.js";
+import { fetchManifest, nodeOf, phase, readStudy } from "./study/study.js";
+import { moment } from "./texts/texts.js";
+import { refuse, setStep } from "./page/view.js";
+import { checkWithdrawn, firstRound, withdrawnAt } from "./device/withdrawal.js";
 
 /** The ids of the rounds that the link's one names, which anybody may read. */
 let manifests = [];

@@ -1,11 +1,11 @@
 /** The features: one control each, or a box for hundreds. */
 
-import { element } from "../dom.js";
-import { allowed, categoryName, field, problemOf, questionOf } from "../fields.js";
-import { pasted } from "../many.js";
-import { Laplace, MultiBit, SampledResponse } from "../mechanisms.js";
-import { percent, tidy } from "../numbers.js";
-import { counted, text } from "../texts.js";
+import { element } from "../controls/dom.js";
+import { allowed, categoryName, field, problemOf, questionOf } from "../controls/fields.js";
+import { pasted } from "../controls/many.js";
+import { Laplace, MultiBit, SampledResponse } from "../mechanisms/mechanisms.js";
+import { percent, tidy } from "../texts/numbers.js";
+import { counted, text } from "../texts/texts.js";
 
 const MOST_CONTROLS = 40;
 const MOST_OPTIONS = 60;

@@ -1,10 +1,10 @@
 /** The question for the number of friends in each group: counted here over a public table, then randomised. */
 
-import { element } from "../dom.js";
-import { friendCounts } from "../friends.js";
-import { percent } from "../numbers.js";
-import { picker } from "../picker.js";
-import { counted, listed, text } from "../texts.js";
+import { element } from "../controls/dom.js";
+import { friendCounts } from "../answers/functions.js";
+import { percent } from "../texts/numbers.js";
+import { picker } from "../controls/picker.js";
+import { counted, listed, text } from "../texts/texts.js";
 import { className } from "./label.js";
 import { listControl } from "./neighbours.js";
 

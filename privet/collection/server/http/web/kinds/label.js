@@ -1,9 +1,9 @@
 /** The class: radio buttons for a few, a list for many, a number for thousands. */
 
-import { element, theirs } from "../dom.js";
-import { field, problemOf } from "../fields.js";
-import { percent } from "../numbers.js";
-import { text } from "../texts.js";
+import { element, theirs } from "../controls/dom.js";
+import { field, problemOf } from "../controls/fields.js";
+import { percent } from "../texts/numbers.js";
+import { text } from "../texts/texts.js";
 
 const MOST_RADIOS = 6;
 const MOST_OPTIONS = 1000;

@@ -1,10 +1,10 @@
 /** The list of neighbours, entered as participants' numbers. */
 
-import { element } from "../dom.js";
-import { field } from "../fields.js";
-import { percent } from "../numbers.js";
-import { picker } from "../picker.js";
-import { text } from "../texts.js";
+import { element } from "../controls/dom.js";
+import { field } from "../controls/fields.js";
+import { percent } from "../texts/numbers.js";
+import { picker } from "../controls/picker.js";
+import { text } from "../texts/texts.js";
 
 const MOST_LISTED = 40;
 

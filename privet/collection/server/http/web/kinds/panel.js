@@ -1,8 +1,8 @@
 /** The open answers of a member of the panel: answers and class as they are, after an explicit yes. Nothing is randomised. */
 
-import { element } from "../dom.js";
-import { allowed, questionOf } from "../fields.js";
-import { text } from "../texts.js";
+import { element } from "../controls/dom.js";
+import { allowed, questionOf } from "../controls/fields.js";
+import { text } from "../texts/texts.js";
 import { answeredFeatures, featureControl } from "./features.js";
 import { classQuestion, label } from "./label.js";
 

@@ -1,9 +1,9 @@
 /** Which of a few groups the answers resemble most: scored here by a public rule, then randomised. */
 
-import { element } from "../dom.js";
-import { percent } from "../numbers.js";
-import { clipped, resembles } from "../resemblance.js";
-import { listed, text } from "../texts.js";
+import { element } from "../controls/dom.js";
+import { percent } from "../texts/numbers.js";
+import { clipped, resembles } from "../answers/functions.js";
+import { listed, text } from "../texts/texts.js";
 import { answeredFeatures, featureControl } from "./features.js";
 import { className } from "./label.js";
 

@@ -1,6 +1,7 @@
 /** The operator's actions: close the newest round, open the next one. Each asks first, because neither can be undone. */
 
-import { byId, element } from "../dom.js";
+import { confirmed } from "../controls/dialog.js";
+import { byId, element } from "../controls/dom.js";
 import { count, fill } from "./filling.js";
 import { ask } from "./requests.js";
 
@@ -77,23 +78,4 @@ function wantedDays() {
   byId("days-problem").hidden = valid;
   if (!valid) field.focus();
   return valid ? field.valueAsNumber : null;
-}
-
-/** Ask once more; true if the operator wants it. Escape and the other button mean no. */
-function confirmed({ heading, words, yes, no }) {
-  const dialog = byId("confirm");
-  byId("confirm-heading").textContent = heading;
-  byId("confirm-words").textContent = words;
-  byId("confirm-yes").textContent = yes;
-  byId("confirm-no").textContent = no;
-  dialog.returnValue = "no";
-  dialog.showModal();
-  byId("confirm-no").focus();
-  return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
-  });
-}
-
-for (const answer of ["yes", "no"]) {
-  byId(`confirm-${answer}`).addEventListener("click", () => byId("confirm").close(answer));
 }

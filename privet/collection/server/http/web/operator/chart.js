@@ -1,6 +1,6 @@
 /** Answers by day: bars in inline SVG, drawn for the width that there is. */
 
-import { graphic } from "../dom.js";
+import { graphic } from "../controls/dom.js";
 
 const HEIGHT = 190;
 const EDGE = { left: 44, right: 8, top: 12, bottom: 30 };

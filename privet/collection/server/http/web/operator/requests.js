@@ -1,6 +1,6 @@
 /** Requests with the operator's key, which stays in this page's memory: a reload forgets it, and no address has it. */
 
-import { element } from "../dom.js";
+import { element } from "../controls/dom.js";
 
 const session = { key: null };
 

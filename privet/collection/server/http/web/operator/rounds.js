@@ -1,7 +1,7 @@
 /** The rounds of a study as cards, the newest first: who answered on which day, and who is asked and why. */
 
-import { byId, element, facts, scrolling, table } from "../dom.js";
-import { atMost, oddsFactor } from "../numbers.js";
+import { byId, element, facts, scrolling, table } from "../controls/dom.js";
+import { atMost, oddsFactor } from "../texts/numbers.js";
 import { bars, dailyChart, day } from "./chart.js";
 import { count, fill, moment, share } from "./filling.js";
 

@@ -1,6 +1,6 @@
 /** The screening of each round's reports: could honest devices have sent them? */
 
-import { byId, element, table } from "../dom.js";
+import { byId, element, table } from "../controls/dom.js";
 import { fill } from "./filling.js";
 
 /** Show a sentence and the tests of each round, the newest first. */

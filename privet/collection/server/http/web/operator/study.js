@@ -1,7 +1,7 @@
 /** The part of the operator's page about the whole study: tiles, price, refusals, erasures and models. */
 
-import { byId, element, facts, table } from "../dom.js";
-import { atMost, oddsFactor, tidy } from "../numbers.js";
+import { byId, element, facts, table } from "../controls/dom.js";
+import { atMost, oddsFactor, tidy } from "../texts/numbers.js";
 import { day } from "./chart.js";
 import { count, fill, moment, share } from "./filling.js";
 import { STATES } from "./rounds.js";

@@ -1,0 +1,69 @@
+"""The forms in which an operator downloads a study: Parquet and CSV files of answers, a panel, the public record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from privet.collection.operator.export.answer_files import answer_tables, write_answers
+from privet.collection.operator.export.public_record import copy_record
+from privet.collection.operator.keys import write_secret_rows
+from privet.collection.server.http.operator_routes import Download
+from privet.collection.server.store.store import Store
+from privet.collection.study.forms import OpenData
+from privet.collection.study.manifest import Study
+from privet.release import Answers
+
+__all__ = ["DOWNLOADS", "write_csv", "write_panel"]
+
+
+def write_csv(path: str | os.PathLike[str], study: Study, answers: Answers) -> None:
+    """Write all answers with the columns of the Parquet file; the entries of a list have a space between them.
+
+    Args:
+        study: The round that was answered.
+        answers: The answers of those who took part.
+    """
+    names = ["node", *(each.name for each in study.release.wire.columns)]
+    tables = answer_tables(study, answers)
+    rows = (row for table in tables for row in zip(*(table[name].to_pylist() for name in names), strict=True))
+    write_secret_rows(path, names, (list(map(_cell, row)) for row in rows))
+
+
+def write_panel(path: str | os.PathLike[str], study: Study, shown: OpenData) -> None:
+    """Write what a panel shows: node, the features in their order, and the class.
+
+    Args:
+        study: The round that asked the panel.
+    """
+    names = ["node", *(f"feature_{i}" for i in range(study.declared.dimension)), "label"]
+    columns = zip(shown.users.tolist(), shown.features.tolist(), shown.labels.tolist(), strict=True)
+    write_secret_rows(path, names, ([node, *features, label] for node, features, label in columns))
+
+
+def _cell(value: Any) -> Any:
+    return " ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _parquet(store: Store, out: Path) -> None:
+    erasures = len(store.erasures())  # counted first: a later erasure is one after the export
+    write_answers(out, store.study, store.answers(), erasures)
+
+
+def _csv(store: Store, out: Path) -> None:
+    write_csv(out, store.study, store.answers())
+
+
+def _panel(store: Store, out: Path) -> None:
+    write_panel(out, store.study, store.collected()[1])
+
+
+DOWNLOADS: Mapping[str, Download] = {
+    "parquet": Download("answers.parquet", "application/vnd.apache.parquet", _parquet, "questions"),
+    "csv": Download("answers.csv", "text/csv; charset=utf-8", _csv, "questions"),
+    "panel": Download("panel.csv", "text/csv; charset=utf-8", _panel, "panel"),
+    "record": Download("record.sqlite", "application/vnd.sqlite3", copy_record),
+}
+"""The forms in which an operator can download a study."""
