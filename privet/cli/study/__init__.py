@@ -17,5 +17,5 @@ app.add_typer(study, name="study")
 
 Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="The study's directory.")]
 
-for _name in ("new", "running", "keeping"):
+for _name in ("new", "running", "results", "keeping"):
     import_module(f"privet.cli.study.{_name}")  # registers its commands, in this order
