@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from privet.collection.server.http.replies import Endpoint
 
-__all__ = ["Pages", "page_routes"]
+__all__ = ["PAGE_HEADERS", "Pages", "page_routes"]
 
 _TYPES = {
     ".css": "text/css",
@@ -28,7 +28,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
+PAGE_HEADERS = {
     "Content-Security-Policy": _POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -82,7 +82,7 @@ def page_routes(pages: Pages | None = None) -> dict[str, Endpoint]:
         content = shipped.contents.get(path)
         if content is None:
             raise HTTPException(404, "Not Found")
-        return Response(content, media_type=_kind(path), headers=_HEADERS)
+        return Response(content, media_type=_kind(path), headers=PAGE_HEADERS)
 
     async def participant(_: Request) -> Response:
         return page(_PARTICIPANT)
@@ -91,7 +91,7 @@ def page_routes(pages: Pages | None = None) -> dict[str, Endpoint]:
         return page("operator.html")
 
     async def service_worker(_: Request) -> Response:
-        return Response(worker, media_type="text/javascript", headers=_HEADERS)
+        return Response(worker, media_type="text/javascript", headers=PAGE_HEADERS)
 
     async def part(request: Request) -> Response:
         return page(request.path_params["path"])
