@@ -13,8 +13,7 @@ from privet.errors import InvalidParameter, UnknownParameter
 from privet.mechanisms import MECHANISMS, Mechanism, SeededBits
 from privet.privacy import Guarantee
 from privet.privacy.accounting.losses import paper_sigma
-from privet.privacy.accounting.processes import Comparison
-from privet.privacy.explanation import Explanation, Part
+from privet.privacy.accounting.processes import Comparison, Explanation, Part
 from privet.privacy.ledger import LedgerLine
 from privet.release.central import CentralRelease
 

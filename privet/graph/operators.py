@@ -17,8 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from privet.errors import InvalidData, InvalidParameter
-from privet.graph.csr import csr_tensor, spmm, to_scipy, to_torch
-from privet.graph.normalisation import normalised, with_loops
+from privet.graph.csr import csr_tensor, normalised, spmm, to_scipy, to_torch, with_loops
 from privet.graph.topology import Topology
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from privet.systems.fitted import Fitted
 if TYPE_CHECKING:
     from privet.systems.controls import Control
 
-__all__ = ["Altered", "C", "LocalSystem", "UnsuitableRelease", "unaltered"]
+__all__ = ["Altered", "C", "LocalSystem", "UnsuitableRelease", "check_choices", "unaltered"]
 
 C = TypeVar("C", bound=Collected)
 
@@ -372,3 +372,11 @@ class LocalSystem(ABC):
         for name in names:
             if not getattr(self, name) > 0:
                 raise InvalidParameter(name, "a number above 0", getattr(self, name))
+
+
+def check_choices(system: object, choices: Mapping[str, Any]) -> None:
+    """Every named field of the system must be one of the literals of its type."""
+    for name, kind in choices.items():
+        value = getattr(system, name)
+        if value not in get_args(kind):
+            raise InvalidParameter(name, f"one of {', '.join(get_args(kind))}", value)

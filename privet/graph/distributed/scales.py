@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from privet.data.store.files import reading, writing
 from privet.data.store.manifest import folder_of
 from privet.data.store.reading import GraphStore, StoredPartition
-from privet.graph.normalisation import degree_powers
+from privet.graph.csr import degree_powers
 
 __all__ = ["Loops", "Normalisation", "ScaleTask", "opened", "prepare_scales", "scale_paths", "scales_of"]
 

@@ -31,7 +31,7 @@ from privet.mechanisms import HDS, AffineFeatures, Laplace, Mechanism, MultiBit,
 from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.models import MLP, Activation, NetworkSettings, accuracy, seeded, train
 from privet.models.streaming import HeldRows, Lesson, NodeRows, StoredRows
-from privet.systems.checks import check_choices
+from privet.systems.base import check_choices
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._privge_links import LinkFitted, LinkTask

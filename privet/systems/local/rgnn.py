@@ -32,8 +32,7 @@ from privet.graph import Operator, gcn_operator, mean_operator, partition
 from privet.graph.csr import to_scipy
 from privet.mechanisms import RandomizedResponse, SampledResponse
 from privet.models import GNN, NetworkSettings, Propagation, accuracy, check_backbone, seeded, train
-from privet.systems.base import LocalSystem
-from privet.systems.checks import check_choices
+from privet.systems.base import LocalSystem, check_choices
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 

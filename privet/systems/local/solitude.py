@@ -33,8 +33,7 @@ from privet.models import GNN, NetworkSettings, TrainingResult, accuracy, seeded
 from privet.release import Answer, LocalRelease, Question
 from privet.release.asks.length import Length
 from privet.release.asks.neighbours import Neighbours
-from privet.systems.base import C, LocalSystem
-from privet.systems.checks import check_choices
+from privet.systems.base import C, LocalSystem, check_choices
 from privet.systems.collected import Collected
 from privet.systems.controls import FEATURES_ONLY, MAJORITY, NON_PRIVATE, STRUCTURE, STRUCTURE_ONLY, Control, simulate
 from privet.systems.fitted import Fitted

@@ -14,8 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from privet.auditing.central.canary import CanaryGame
-from privet.auditing.central.lower_bound import epsilon_lower_bound
-from privet.auditing.central.membership import advantage, largest_advantage
+from privet.auditing.central.lower_bound import advantage, epsilon_lower_bound, largest_advantage
 from privet.data import Graph, public_projection
 from privet.errors import InvalidData, InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
