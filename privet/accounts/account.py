@@ -39,7 +39,7 @@ class MechanismAccount:
     """The promise of one report of a mechanism, and what the report is worth.
 
     Attributes:
-        mechanism: The mechanism.
+        mechanism: The mechanism that is priced.
         guarantee: Its promise.
         bytes_per_report: The size of a report.
         worst_standard_deviation: The largest standard deviation of one user's estimate.

@@ -68,11 +68,7 @@ def info(
 
 
 def summary(store: GraphStore) -> str:
-    """Describe a store in a few lines.
-
-    Args:
-        store: The store.
-    """
+    """Describe a store in a few lines."""
     manifest = store.manifest
     kind = "directed" if manifest.directed else "undirected"
     largest = max(manifest.partitions, key=lambda each: each.rows + each.halo)

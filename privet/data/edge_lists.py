@@ -125,11 +125,7 @@ def write_directory(graph: Graph, path: str | os.PathLike[str], format: Format =
 
 
 def check_written(graph: Graph) -> Schema:
-    """Return the schema of a graph that can be written; files hold the declaration with the data.
-
-    Args:
-        graph: The graph.
-    """
+    """Return the schema of a graph that can be written; files hold the declaration with the data."""
     if graph.schema is None:
         raise InvalidData("A graph is written with its schema, and this one has none. Use Graph.replace(schema=...).")
     if graph.features is None and graph.schema.dimension:

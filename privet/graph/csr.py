@@ -165,7 +165,6 @@ def with_loops(adjacency: sp.csr_array, self_loops: bool) -> sp.csr_array:
     """Return the adjacency with a loop at every node, or with none.
 
     Args:
-        adjacency: The adjacency.
         self_loops: True adds a loop of weight 1 at every node that has none; False leaves all loops out.
     """
     diagonal = adjacency.diagonal()

@@ -65,7 +65,6 @@ class Operator:
         """Make the map of a SciPy matrix.
 
         Args:
-            matrix: The matrix.
             dtype: The type of the values.
         """
         return cls(to_torch(matrix, dtype))
@@ -237,18 +236,10 @@ def adjacency_of(graph: GraphLike) -> sp.csr_array:
 
 
 def is_symmetric(adjacency: sp.csr_array) -> bool:
-    """Tell whether a matrix equals its transpose, as an undirected graph's adjacency does.
-
-    Args:
-        adjacency: The adjacency.
-    """
+    """Tell whether a matrix equals its transpose, as an undirected graph's adjacency does."""
     return not (adjacency != adjacency.T).nnz
 
 
 def degrees_of(adjacency: sp.csr_array) -> NDArray[np.float64]:
-    """Sum the weights of each row.
-
-    Args:
-        adjacency: The adjacency.
-    """
+    """Sum the weights of each row."""
     return np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()

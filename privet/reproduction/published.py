@@ -66,7 +66,6 @@ class Measure:
         """Measure one column of a cell.
 
         Args:
-            column: The column.
             system: The system of the cell.
             view: The graph as :meth:`view` returns it.
             seed: The seed of the training.
@@ -113,7 +112,6 @@ def split_as_published(
 
     Args:
         system: The system that is measured.
-        graph: The graph.
         seed: The seed of the split.
         label_rate: The share of all nodes whose labels are used for training (default: all training nodes).
         split: The shares of training and validation nodes, in place of the papers'.

@@ -235,7 +235,6 @@ def non_private(
     validation nodes is returned.
 
     Args:
-        system: The system.
         graph: The graph, with a split.
         bits: The randomness of the devices that are played.
         variants: Returns what to choose among (default: :meth:`LocalSystem.on_raw_data`).

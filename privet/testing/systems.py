@@ -96,7 +96,6 @@ def check_trust_boundary(system: LocalSystem, graph: Graph, fitted: Fitted | Non
     Features and classes that some people show were copied while they were collected, or this check finds out.
 
     Args:
-        system: The system.
         graph: The graph; it is not changed.
         fitted: The result for the first seed (default: fit it).
     """
@@ -115,7 +114,6 @@ def check_rounds(system: LocalSystem, graph: Graph, fitted: Fitted | None = None
     after the round that asks for it, or of somebody else, is found.
 
     Args:
-        system: The system.
         graph: The graph; it is not changed.
         fitted: The result for the first seed (default: fit it).
     """
@@ -162,8 +160,6 @@ def check_test_labels(system: LocalSystem, graph: Graph, fitted: Fitted | None =
     """Change the labels of test nodes: neither the answers nor what is learned may depend on them.
 
     Args:
-        system: The system.
-        graph: The graph.
         fitted: The result for the first seed (default: fit it).
     """
     if graph.labels is None or graph.split is None or graph.schema is None:
@@ -182,7 +178,6 @@ def check_collection(system: LocalSystem, graph: Graph) -> None:
     A system with a trusted aggregator is not checked, since that one sees raw data.
 
     Args:
-        system: The system.
         graph: Topology, classes and split of the people; their private data are replaced.
     """
     if not system.release(graph).aggregated:

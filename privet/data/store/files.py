@@ -129,7 +129,6 @@ def write_array(path: Path, array: NDArray[Any], folder: Path) -> StoredFile:
 
     Args:
         path: The file.
-        array: The array.
         folder: The directory of the manifest.
     """
     with writing(path, flush=False) as temporary, temporary.open("wb") as file:
