@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from privet.evaluation.cache import Store
     from privet.evaluation.documents import Document
     from privet.reporting.figures import ReportFigure
+    from privet.systems import System
 
 __all__ = ["SETTINGS", "Measuring", "field_name", "load_dataset", "measuring", "settings_of", "split_shares"]
 
@@ -101,7 +102,7 @@ class Measuring:
     options: Mapping[str, Any]
 
     @property
-    def kind(self) -> type[Any]:
+    def kind(self) -> type[System]:
         """The class of the system."""
         from privet.systems import SYSTEMS
 
@@ -111,7 +112,7 @@ class Measuring:
         """Return the settings that were given as options or with ``--set``."""
         return settings_of(self.kind, self.options, self.other)
 
-    def built(self, settings: Mapping[str, Any]) -> Any:
+    def built(self, settings: Mapping[str, Any]) -> System:
         """Return the system with the dataset's preset and some settings."""
         from privet.systems.presets import system_for
 
@@ -170,7 +171,7 @@ def measuring(settings: Mapping[str, tuple[Any, ...]]) -> Callable[[Callable[...
     return lambda command: expanded(command, "chosen", [*shared, *table_parameters(settings)], collect)
 
 
-def field_name(kind: type[Any], option: str) -> str:
+def field_name(kind: type[System], option: str) -> str:
     """Return the field of a system that an option sets: ``epsilon`` and ``hops`` are called otherwise in some."""
     from dataclasses import fields
 
@@ -187,7 +188,7 @@ def field_name(kind: type[Any], option: str) -> str:
     return name
 
 
-def settings_of(kind: type[Any], options: Mapping[str, Any], other: Sequence[str] | None) -> dict[str, Any]:
+def settings_of(kind: type[System], options: Mapping[str, Any], other: Sequence[str] | None) -> dict[str, Any]:
     """Return the settings that were given as options or with ``--set``, none of them twice."""
     chosen: dict[str, Any] = {}
     for option, value in (*options.items(), *parse_settings(other or []).items()):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from privet.cli.app import BadOption, app, check_writable, examples
 from privet.cli.measuring import SETTINGS, Measuring, field_name, measuring, split_shares
 from privet.cli.options import ClusterName, Controls, InsecureCluster, chosen_cluster, names_of, numbers_of
+
+if TYPE_CHECKING:
+    from privet.data import Graph
+    from privet.systems import LocalSystem, System
 
 _EPSILON = {"epsilon": (float, "True epsilon of a trained model (central systems; no default).")}
 _REPORTS = ("features", "labels", "edges")
@@ -66,6 +70,7 @@ def run(
     from privet.evaluation.scoring import with_split
     from privet.graph.distributed.hosting import hosting
     from privet.reporting.figures import accuracy_figure
+    from privet.systems import LocalSystem
     from privet.systems.controls import simulate
     from privet.systems.fitted import check_predictions_file
 
@@ -78,7 +83,9 @@ def run(
     hosts = chosen_cluster(cluster, insecure_cluster, kind)
     if cluster is not None and chosen.workers is not None:
         raise BadOption("The workers of a cluster are counted in --cluster, such as local:2; leave --workers.")
-    system = chosen.built(settings if cluster is None else kind.cluster_settings(settings))
+    if cluster is not None and issubclass(kind, LocalSystem):
+        settings = kind.cluster_settings(settings)
+    system = chosen.built(settings)
     graph = chosen.graph()
     trials: tuple[dict[str, Any], ...] = ()
     if tune:
@@ -96,7 +103,7 @@ def run(
     chosen.finish(result.tuned(trials) if trials else result, accuracy_figure, print_result)
 
 
-def _tuned(system: Any, graph: Any, trials: int) -> tuple[Any, tuple[dict[str, Any], ...]]:
+def _tuned(system: System, graph: Graph, trials: int) -> tuple[LocalSystem, tuple[dict[str, Any], ...]]:
     """Search for settings by validation labels, and tell which were chosen."""
     from rich.console import Console
 
@@ -145,7 +152,7 @@ def sweep(
     if budget in settings:
         raise BadOption(f"{budget} is what the sweep changes; leave it out, or choose another report with --of.")
 
-    def make(value: float) -> Any:
+    def make(value: float) -> System:
         return chosen.built({**settings, budget: value})
 
     needed = figures_needed(make(values[0]), chosen.seeds, controls)  # refuses wrong settings before the data is read
@@ -156,7 +163,7 @@ def sweep(
     chosen.finish(curve, lambda curve, name: tradeoff_figure(curve.points, name), print_sweep)
 
 
-def budget_field(kind: type[Any], of: str | None) -> str:
+def budget_field(kind: type[System], of: str | None) -> str:
     """Return the setting that a sweep changes: the trained model's epsilon, or one of a device's reports."""
     if "target_epsilon" in kind.__dataclass_fields__:
         if of is not None:
@@ -224,6 +231,7 @@ def attack(
         raise BadOption(f"{name} asks no devices, so nobody can lie to it; attack a local system such as lpgnn.")
     shares, defences = numbers_of(share, "--share", "0.01,0.05", below=1), names_of(defence)
     system = chosen.built(chosen.settings())
+    assert isinstance(system, LocalSystem)
     if defences:
         chosen.built({**chosen.settings(), "defence": defences})  # refused at once
     graph = chosen.graph()

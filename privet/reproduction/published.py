@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from privet.data import Graph, Schema
 from privet.errors import InvalidData, InvalidParameter
 from privet.evaluation.scoring import SPLIT, Scores, scored, with_split
+from privet.systems import System
 from privet.systems.controls import OWN, SAME_SETTINGS, Control
 from privet.systems.fitted import Fitted
 
@@ -53,16 +54,16 @@ class Measure:
 
     name: str
     metric: str
-    columns: Callable[[Any], tuple[Control, ...]]
+    columns: Callable[[System], tuple[Control, ...]]
     score: Score | None = None
     factor: float = 100.0
     quick: Mapping[str, Any] = field(default_factory=dict)
 
-    def view(self, system: Any, graph: Graph, seed: int, protocol: Mapping[str, Any]) -> Graph:
+    def view(self, system: System, graph: Graph, seed: int, protocol: Mapping[str, Any]) -> Graph:
         """Return the graph as columns are given it: with the papers' split where predictions are scored."""
         return graph if self.score is None else split_as_published(system, graph, seed, **protocol)
 
-    def figure(self, column: Control, system: Any, view: Graph, seed: int, protocol: Mapping[str, Any]) -> Scores:
+    def figure(self, column: Control, system: System, view: Graph, seed: int, protocol: Mapping[str, Any]) -> Scores:
         """Measure one column of a cell.
 
         Args:
@@ -106,7 +107,7 @@ def accuracy(predicted: NDArray[np.int64], labels: NDArray[np.int64], classes: i
 
 
 def split_as_published(
-    system: Any, graph: Graph, seed: int, label_rate: float | None = None, split: Sequence[float] | None = None
+    system: System, graph: Graph, seed: int, label_rate: float | None = None, split: Sequence[float] | None = None
 ) -> Graph:
     """Return the graph with a split: the central paper's 80 % for training for central systems, else everybody's.
 

@@ -21,7 +21,7 @@ from privet.evaluation.scoring import Scores
 from privet.evaluation.workers import usual_workers
 from privet.reproduction.measured import Table, TableCell
 from privet.reproduction.published import Cell, PublishedTable, accuracy
-from privet.systems import LocalSystem
+from privet.systems import LocalSystem, System
 from privet.systems.controls import Control
 from privet.systems.presets import prepared, system_for
 
@@ -187,7 +187,7 @@ def thinned(table: PublishedTable) -> PublishedTable:
     return replace(table, cells=tuple(chosen))
 
 
-def shrunk(system: Any) -> Any:
+def shrunk(system: System) -> Any:
     """Return the same system, hardly trained."""
     known = {field.name for field in fields(system)}
     small = {name: value for name, value in _SMALL.items() if name in known and getattr(system, name) is not None}

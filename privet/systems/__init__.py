@@ -1,6 +1,6 @@
 """The systems: each file reads like its paper's algorithm. One file, or an entry point, is one system."""
 
-from typing import Any
+from typing import TypeAlias
 
 from privet.registry import Registry
 from privet.systems.base import LocalSystem, UnsuitableRelease
@@ -23,7 +23,10 @@ from privet.systems.local.rgnn import RGNN
 from privet.systems.local.solitude import Solitude
 from privet.systems.local.structure import Structure
 
-SYSTEMS: Registry[Any] = Registry(
+System: TypeAlias = LocalSystem | CentralSystem
+"""Something that learns from people's data, and whose hyper-parameters are its constructor's."""
+
+SYSTEMS: Registry[System] = Registry(
     "system", "LocalSystem or CentralSystem", ("privet.systems.local", "privet.systems.central"), "privet.systems"
 )
 """Every system by the name that the command line uses."""
@@ -49,5 +52,6 @@ __all__ = [
     "SmoothedMLP",
     "Solitude",
     "Structure",
+    "System",
     "UnsuitableRelease",
 ]

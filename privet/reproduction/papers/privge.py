@@ -12,7 +12,7 @@ from privet.data import Graph, Schema, split_edges
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Laplace, MultiBit, Piecewise, SeededBits, SquareWave
 from privet.reproduction.published import ACCURACY, Cell, Measure, PublishedTable, no_edges, of_kinds
-from privet.systems import LocalSystem, PrivGE
+from privet.systems import LocalSystem, PrivGE, System
 from privet.systems.controls import NON_PRIVATE, OWN, STRUCTURE_ONLY, collect_raw, without_information
 
 __all__ = ["TABLES", "measure_links", "measure_variance", "worst_variance"]
@@ -54,7 +54,7 @@ def worst_variance(kind: str, schema: Schema, epsilon: float) -> float:
     raise InvalidParameter("kind", "private or one of " + ", ".join(_OTHERS), kind)
 
 
-def measure_links(kind: str, system: Any, graph: Graph, seed: int) -> float:
+def measure_links(kind: str, system: System, graph: Graph, seed: int) -> float:
     """Return the AUC on the test links of an 85/5/10 split of the edges with as many non-edges.
 
     The topology that is collected from holds training edges only; this evaluator alone knows the test links.

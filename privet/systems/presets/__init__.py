@@ -17,7 +17,7 @@ from typing import Any
 from privet.data import KNOWN, Graph, group_columns, public_projection
 from privet.data.datasets import known_name
 from privet.errors import InvalidParameter
-from privet.systems import SYSTEMS
+from privet.systems import SYSTEMS, System
 
 __all__ = ["advised", "demonstrated", "prepared", "preset", "system_for"]
 
@@ -43,7 +43,7 @@ def prepared(graph: Graph, system: str, dataset: str) -> Graph:
     return _transformed(graph, _chosen(system, dataset, None))
 
 
-def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: str | None = None) -> Any:
+def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: str | None = None) -> System:
     """Make a system from its name, a dataset's preset and settings, each of the type that its field has.
 
     Args:
