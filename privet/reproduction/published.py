@@ -151,7 +151,7 @@ class Cell:
     dataset: str
     label: str
     settings: dict[str, Any] = field(hash=False)
-    paper: float | None
+    paper: float | None = None
     paper_std: float | None = None
     condition: str | None = None
     at: float | None = None

@@ -14,13 +14,14 @@ from privet.systems.central.progap import ProGAP
 from privet.systems.central.smoothed_mlp import SmoothedMLP
 from privet.systems.central.trainer import PrivateTrainer
 from privet.systems.collected import Collected
+from privet.systems.controls import MAJORITY, Control, shuffled_reports, structure_only
 from privet.systems.fitted import Fitted
 from privet.systems.local._privge_links import LinkFitted
 from privet.systems.local.inquiry import Inquiry
 from privet.systems.local.lpgnn import LPGNN
 from privet.systems.local.privge import PrivGE
 from privet.systems.local.rgnn import RGNN
-from privet.systems.local.solitude import Solitude
+from privet.systems.local.solitude import Solitude, count_noise
 from privet.systems.local.structure import Structure
 
 System: TypeAlias = LocalSystem | CentralSystem
@@ -35,11 +36,13 @@ __all__ = [
     "DPAR",
     "GAP",
     "LPGNN",
+    "MAJORITY",
     "NDP",
     "RGNN",
     "SYSTEMS",
     "CentralSystem",
     "Collected",
+    "Control",
     "Fitted",
     "HeterPoisson",
     "Inquiry",
@@ -54,4 +57,7 @@ __all__ = [
     "Structure",
     "System",
     "UnsuitableRelease",
+    "count_noise",
+    "shuffled_reports",
+    "structure_only",
 ]

@@ -91,7 +91,7 @@ _BEST_SAMPLE = "Each mechanism samples as many features as suit it best; the pap
 
 def _figure_1() -> PublishedTable:
     cells = [
-        Cell("one-feature", f"eps {eps:g}", {"epsilon_features": eps}, None, at=eps, series="square wave, raw output")
+        Cell("one-feature", f"eps {eps:g}", {"epsilon_features": eps}, at=eps, series="square wave, raw output")
         for eps in (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
     ]
     return PublishedTable(
@@ -207,7 +207,6 @@ def _sampled_dimensions(
             dataset,
             f"k {sample}, eps {eps:g}",
             _settings(eps, sample),
-            None,
             condition=condition,
             at=sample,
             series=f"eps {eps:g}",
