@@ -23,7 +23,7 @@ from privet.data import Links, Schema
 from privet.data.population import Population
 from privet.errors import InvalidParameter
 from privet.estimation.labels import report_loss
-from privet.graph import LazyFeatures, distributed, pagerank, pagerank_operator, pagerank_series
+from privet.graph import LazyFeatures, backward_push, distributed, pagerank, pagerank_operator, pagerank_series
 from privet.graph.distributed.reports import ProjectedReports
 from privet.graph.operators import GraphLike, adjacency_of, is_symmetric
 from privet.graph.projection import Projection
@@ -57,15 +57,19 @@ class PrivGE(NetworkSettings, ProjectedSystem):
     Attributes:
         mechanism: The randomiser of the features: "hds" (the paper's), "laplace", "multi-bit" or "piecewise".
         sample: The paper's k, the number of features in a report; None for the mechanism's best choice.
-        centring: The zero of each column: its "mean", or the "middle" of its range as in the paper.
+        centring: The zero of each column: its "mean", beside which the propagated constant is a column of its own, or
+            the "middle" of its range as in the paper.
         alpha: The decay of PageRank.
         r: The convolution coefficient.
         tolerance: The largest relative error of the PageRank (see :func:`privet.graph.pagerank`); of a directed graph,
             the one at which the series is cut off.
+        push: The paper's r_max: Algorithm 3 pushes residues above it. None (default) computes PageRank itself, up to
+            ``tolerance``, in less time.
         scale: The size of the embedding's entries; a smaller one trains more slowly and fits less of the noise.
         activation: The perceptron's activation.
         batch_size: The number of training nodes in a mini-batch; None to use all at once, or 8,192 with a projection.
         folds: The number of folds of training edges in link prediction.
+        link_encoder: True to train a perceptron before the Hadamard product of link prediction; the paper has none.
     """
 
     name: ClassVar[str] = "privge"
@@ -83,6 +87,7 @@ class PrivGE(NetworkSettings, ProjectedSystem):
     alpha: float = 0.1
     r: float = 0.5
     tolerance: float = 0.02
+    push: float | None = None
     scale: float = 1.0
     hidden_channels: int = 128
     activation: Activation = "relu"
@@ -92,6 +97,7 @@ class PrivGE(NetworkSettings, ProjectedSystem):
     max_epochs: int = 200
     patience: int | None = 30
     folds: int = 3
+    link_encoder: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,6 +109,8 @@ class PrivGE(NetworkSettings, ProjectedSystem):
             raise InvalidParameter("r", "a number in [0, 1]", self.r)
         self._check_least(sample=1, batch_size=1, folds=1)
         self._check_positive("scale")
+        if self.push is not None:
+            self._check_positive("push")
 
     def feature_mechanism(self, population: Population) -> Mechanism:
         """HDS, or one of the mechanisms that the paper compares it with."""
@@ -111,11 +119,14 @@ class PrivGE(NetworkSettings, ProjectedSystem):
     def embed(self, collected: Collected, topology: GraphLike | None = None) -> LazyFeatures:
         """Z, the paper's embedding (equation 12, truncated), over the collected or another topology.
 
-        It is N x (d + 1), the propagated constant last, and not written out: ``.dense()`` or
-        ``.rows(nodes).dense()`` do that.
+        It is N x (d + 1), the propagated constant last (N x d about the middle), and not written out unless it is
+        pushed: ``.dense()`` or ``.rows(nodes).dense()`` do that.
         """
         edges = collected.topology.adjacency if topology is None else adjacency_of(topology)
-        x = standardised(collected.estimate(edges), collected.schema, self.scale, self.centring)
+        constant = self.centring == "mean"  # about the middle the columns themselves hold what it tells
+        x = standardised(collected.estimate(edges), collected.schema, self.scale, self.centring, constant=constant)
+        if self.push is not None:
+            return LazyFeatures.from_dense(backward_push(x, edges, self.alpha, self.r, self.push))
         if is_symmetric(edges):
             return pagerank(x, edges, self.alpha, self.r, tolerance=self.tolerance)
         return pagerank_series(x, pagerank_operator(edges, self.r), self.alpha, tolerance=self.tolerance)
@@ -201,8 +212,9 @@ class PrivGE(NetworkSettings, ProjectedSystem):
     def fit_links(self, collected: Collected, train: Links, validation: Links, *, progress: bool = False) -> LinkFitted:
         """Link prediction from the training edges: ``collected`` must come from ``EdgeSplit.graph``.
 
-        Edge vectors are Hadamard products of an encoder's output (an MLP of ``num_layers``, a linear map if 1) and a
-        logistic regression ranks them; see :mod:`privet.systems.local._privge_links` for what ``folds`` do.
+        Edge vectors are Hadamard products of an encoder's output (an MLP of ``num_layers``, a linear map if 1), or of
+        the embeddings themselves without ``link_encoder``, and a logistic regression ranks them; see
+        :mod:`privet.systems.local._privge_links` for what ``folds`` do.
         """
         return LinkTask(self, collected, train, validation).fit(progress)
 
@@ -247,6 +259,8 @@ def standardised(
     scale: float = 1.0,
     centring: Centring = "mean",
     moments: Moments | None = None,
+    *,
+    constant: bool = True,
 ) -> LazyFeatures:
     """Each column in units of its declared range, less its centre; entries of root mean square ``scale``.
 
@@ -256,11 +270,13 @@ def standardised(
     constant (which tells degrees if r > 0), is one last column of its own. Dividing by one number makes the
     paper's raw HDS output and the unbiased estimate, its multiple about the middle, the same thing.
 
-    ``moments`` are those of the estimate's own symbols unless they are given.
+    ``moments`` are those of the estimate's own symbols unless they are given; ``constant`` adds the last column.
     """
     known = Moments.of(estimate.symbols) if moments is None else moments
     factor, offset = _standard(estimate.scale, estimate.offset, known, schema, scale, centring)
     units = estimate.scale / (schema.high - schema.low)
+    if not constant:
+        return LazyFeatures.from_affine(AffineFeatures(estimate.symbols, units * factor, offset * factor))
     rows, columns = estimate.shape
     widened = sp.csr_array(estimate.symbols, copy=True)
     widened.resize(rows, columns + 1)
