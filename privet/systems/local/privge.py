@@ -65,7 +65,8 @@ class PrivGE(NetworkSettings, ProjectedSystem):
             the one at which the series is cut off.
         push: The paper's r_max: Algorithm 3 pushes residues above it. None (default) computes PageRank itself, up to
             ``tolerance``, in less time.
-        scale: The size of the embedding's entries; a smaller one trains more slowly and fits less of the noise.
+        scale: The size of the embedding's entries; a smaller one trains more slowly and fits less of the noise. None,
+            only about the middle, keeps the paper's units, in which a range is [-1, 1] and HDS shrinks what it reports.
         activation: The perceptron's activation.
         batch_size: The number of training nodes in a mini-batch; None to use all at once, or 8,192 with a projection.
         folds: The number of folds of training edges in link prediction.
@@ -88,7 +89,7 @@ class PrivGE(NetworkSettings, ProjectedSystem):
     r: float = 0.5
     tolerance: float = 0.02
     push: float | None = None
-    scale: float = 1.0
+    scale: float | None = 1.0
     hidden_channels: int = 128
     activation: Activation = "relu"
     dropout: float = 0.5
@@ -108,7 +109,10 @@ class PrivGE(NetworkSettings, ProjectedSystem):
         if not 0 <= self.r <= 1:
             raise InvalidParameter("r", "a number in [0, 1]", self.r)
         self._check_least(sample=1, batch_size=1, folds=1)
-        self._check_positive("scale")
+        if self.scale is not None:
+            self._check_positive("scale")
+        elif self.centring != "middle" or self.projection is not None:
+            raise InvalidParameter("The paper's units are about the middle. Give centring='middle', and no projection.")
         if self.push is not None:
             self._check_positive("push")
 
@@ -123,13 +127,23 @@ class PrivGE(NetworkSettings, ProjectedSystem):
         pushed: ``.dense()`` or ``.rows(nodes).dense()`` do that.
         """
         edges = collected.topology.adjacency if topology is None else adjacency_of(topology)
-        constant = self.centring == "mean"  # about the middle the columns themselves hold what it tells
-        x = standardised(collected.estimate(edges), collected.schema, self.scale, self.centring, constant=constant)
+        x = self._reported(collected, edges)
         if self.push is not None:
             return LazyFeatures.from_dense(backward_push(x, edges, self.alpha, self.r, self.push))
         if is_symmetric(edges):
             return pagerank(x, edges, self.alpha, self.r, tolerance=self.tolerance)
         return pagerank_series(x, pagerank_operator(edges, self.r), self.alpha, tolerance=self.tolerance)
+
+    def _reported(self, collected: Collected, edges: Any) -> LazyFeatures:
+        """Return X, what was reported, in the units and with the zero that the settings say."""
+        estimate, schema = collected.estimate(edges), collected.schema
+        if self.scale is not None:
+            constant = self.centring == "mean"  # about the middle the columns themselves hold what it tells
+            return standardised(estimate, schema, self.scale, self.centring, constant=constant)
+        mechanism, half = collected.mechanism("features"), (schema.high - schema.low) / 2
+        shrunk = (mechanism.shrinkage if isinstance(mechanism, HDS) else 1.0) / half
+        offset = (estimate.offset - (schema.low + schema.high) / 2) * shrunk
+        return LazyFeatures.from_affine(AffineFeatures(estimate.symbols, estimate.scale * shrunk, offset))
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Node classification: softmax(MLP(Z)), equation 21. The result's embedding is the last hidden layer."""
