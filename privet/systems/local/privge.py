@@ -183,11 +183,11 @@ class PrivGE(NetworkSettings, ProjectedSystem):
 
         Columns are centred by the reports of those who answered, so that every part of them can be read on its own.
         """
-        graph, schema = hosted_graph(collected), collected.schema
+        graph, schema, scale = hosted_graph(collected), collected.schema, self.scale or 1.0  # None has no projection
         if graph is None:
             reported = collected.reported()
             moments = Moments.of(reported.symbols)
-            x = standardised(collected.estimate(), schema, self.scale, self.centring, moments)
+            x = standardised(collected.estimate(), schema, scale, self.centring, moments)
             operator = pagerank_operator(collected.topology.adjacency, self.r)
             z = pagerank_series(x, operator, self.alpha, tolerance=self.tolerance)
             first = sp.block_diag([projection.matrix(), np.ones((1, 1), np.float32)]).toarray()
@@ -196,8 +196,8 @@ class PrivGE(NetworkSettings, ProjectedSystem):
 
         def shape(reports: ProjectedReports) -> tuple[float, NDArray[np.float64]]:
             moments = Moments(reports.means, reports.squares)
-            factor, offset = _standard(reports.scale, reports.offset, moments, schema, self.scale, self.centring)
-            return factor, np.append(projection.of_vector(offset * factor), self.scale)
+            factor, offset = _standard(reports.scale, reports.offset, moments, schema, scale, self.centring)
+            return factor, np.append(projection.of_vector(offset * factor), scale)
 
         columns = placed_columns(collected, graph, projection, shape, 1 / span)
         stored = distributed.pagerank_operator(graph, self.r)
