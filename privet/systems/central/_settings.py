@@ -71,7 +71,7 @@ class PrivateTraining:
         given = [name for name in self.budgets if getattr(self, name) is not None]
         if len(given) != 1:
             words = " and ".join(given) or "none of them"
-            raise InvalidParameter(f"Give exactly one of {' and '.join(self.budgets)}, not {words}.")
+            raise InvalidParameter(f"Give exactly one of {', '.join(self.budgets)}, not {words}.")
         self.delta_for(1)  # refuses what is no delta
         epsilon, noise = self.target_epsilon, self.noise_multiplier
         self.require("target_epsilon", epsilon is None or 0 < epsilon < math.inf, "finite and above 0")
