@@ -38,6 +38,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "epsilon_features": (float, "True budget of a feature report (local systems; default: the system's)."),
     "epsilon_labels": (float, "Budget of a label report (default: labels are public)."),
     "epsilon_edges": (float, "Budget of one bit of a neighbour list (default: the system's)."),
+    "epsilon_person": (float, "Budget of one answer about everything on a device (inquiry; default: not asked)."),
     "one_sided": (
         bool,
         "Whether one endpoint of a pair reports it, or both (private edges; default: one).",
