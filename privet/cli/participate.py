@@ -11,10 +11,9 @@ from urllib.parse import parse_qs
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.prompt import Confirm
 
 from privet.cli.app import app, examples
+from privet.cli.asking import agrees
 from privet.errors import InvalidData
 
 if TYPE_CHECKING:
@@ -163,15 +162,6 @@ def _ask(
     if not yes and not agrees(out, "Take part?"):
         raise Refusal("Nothing was made or sent, because you did not agree.")
     device.agree(study, shows=prepared.shows)
-
-
-def agrees(out: Console, question: str) -> bool:
-    from privet.collection.device.participant import Refusal
-
-    try:
-        return Confirm.ask(escape(question), console=out, default=False)
-    except EOFError:
-        raise Refusal("There is nobody here to ask; --yes agrees beforehand.") from None
 
 
 def addressed(url: str, study_id: str | None, *, insecure: bool = False) -> tuple[Collector, str, str]:

@@ -79,7 +79,7 @@ class CollectorState:
             self._adopt(self._look(), tasks)
         for each in self.rounds.values():
             self.events("start", study=each.study.id, open=each.is_open(), stored=each.store.count())
-        housekeeping = Housekeeping(self.store)
+        housekeeping = Housekeeping(self.store, self.events)
         await asyncio.to_thread(housekeeping.once)
         tasks += [asyncio.create_task(self._watch(tasks)), asyncio.create_task(housekeeping.run())]
         try:
