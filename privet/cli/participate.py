@@ -96,36 +96,17 @@ def participate(
         raise Refusal("You withdrew from this study, and the collector takes no report of yours any more.")
     closed = collector.why_closed(study_id)
     if closed is not None:
-        _stop(device, study, node, closed)
+        device.stop(study, node, closed)
     prepared = None
     if owned.report(study, node) is None:
         prepared = prepare(study, node, Invited(collector, token))
         _ask(out, device, prepared, private, listed, clip=clip, yes=yes, show=show)
     else:
         out.print("A report for this study was made before; the same one is sent again.")
-    refused = collector.why_refused(study_id, token)
-    if refused is not None:
-        _stop(device, study, node, refused)
-    reply = device.answer(study, node, private, directory=listed, prepared=prepared)
-    outcome = device.deliver(reply, collector, token)
+    reply = device.take_part(study, private, collector, token, directory=listed, prepared=prepared)
     # Shown when it is sent: whoever saw it before could stop by the result, and epsilon would not hold any more.
     out.print("What was sent: " + json.dumps(reply.symbols()), markup=False, soft_wrap=True)
-    out.print(f"The collector has it ({outcome}). Spent so far: {owned.spent:g} of {owned.limit:g}.")
-
-
-def _stop(device: Participant, study: Study, node: int, closed: str) -> None:
-    """End without a report for a study that takes none, and refund one that never left the device.
-
-    A report that was sent before goes on: the collector may have it, and acknowledges it even after closing.
-    """
-    from privet.collection.device.participant import Refusal
-
-    if device.ledger.report(study, node) is None:
-        raise Refusal(f"{closed} No report was made, and nothing was spent.")
-    entry = next(each for each in device.ledger.entries() if each.study == study.id)
-    if entry.tried is None:
-        returned = device.ledger.refund(study.id, f"The report was never sent: {closed}")
-        raise Refusal(f"{closed} Your report was never sent; it is destroyed, and {returned:g} is refunded.")
+    out.print(f"The collector has it. Spent so far: {owned.spent:g} of {owned.limit:g}.")
 
 
 def _ask(

@@ -31,6 +31,8 @@ __all__ = ["SHA256", "CollectorState"]
 SHA256 = re.compile("[0-9a-f]{64}")
 _UNREADABLE = "The collector cannot read its keys, so it does not know which of the operator's are good; see its log."
 
+_OVER = "This round is over, and a newer one has begun. If it asks you, use the link that you were sent for it."
+
 
 @dataclass(eq=False)
 class CollectorState:
@@ -138,6 +140,10 @@ class CollectorState:
         if found is None:
             raise UnknownStudy(request.path_params["study"], self.rounds)
         return found
+
+    def why_closed(self, found: ServedRound) -> str:
+        """Say in a sentence why a round takes no reports, or that another one has taken its place; empty if it does."""
+        return found.why_closed() if found is self.newest else _OVER
 
     def node(self, request: Request) -> int:
         """Return the node that a request's token speaks for."""
