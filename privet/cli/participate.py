@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from privet.collection.device.participant import Participant, PrivateAnswers
     from privet.collection.device.preparation import Prepared
     from privet.collection.study.directory import Directory
-    from privet.collection.study.manifest import Study
 
 StudyId = Annotated[str | None, typer.Option("--study", help="The id you were given (default: from the link).")]
 LedgerFile = Annotated[

@@ -234,8 +234,9 @@ class Participant:
     ) -> Reply:
         """Perturb once, store, and from then on give the same report, whatever is asked.
 
-        No collector is asked; :meth:`take_part` does that first. The order matters: what was made is given again even after the study has closed; nothing is made for a study
-        that was not shown, is not open or costs too much, nor for a round that does not follow the ones answered.
+        No collector is asked; :meth:`take_part` does that first. The order matters: what was made is given again even
+        after the study has closed; nothing is made for a study that was not shown, is not open or costs too much, nor
+        for a round that does not follow the ones answered.
 
         Args:
             study: The study, as :meth:`check` returned it.
