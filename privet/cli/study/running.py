@@ -89,8 +89,8 @@ def serve(
     folder: Folder,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
-    rate_limit: Annotated[float, typer.Option(min=0, help="Requests a second from one address; 0 for any.")] = 50.0,
-    burst: Annotated[int, typer.Option(min=1, help="Requests that an address may send at once.")] = 200,
+    rate_limit: Annotated[float, typer.Option(min=0, help="Requests a second from one address; 0 for any.")] = 100.0,
+    burst: Annotated[int, typer.Option(min=1, help="Requests that an address may send at once.")] = 1000,
     proxied: Annotated[
         bool, typer.Option("--proxied", help="Believe the X-Forwarded-For header of a proxy (default: do not).")
     ] = False,
