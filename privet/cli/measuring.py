@@ -38,6 +38,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "epsilon_features": (float, "True budget of a feature report (local systems; default: the system's)."),
     "epsilon_labels": (float, "Budget of a label report (default: labels are public)."),
     "epsilon_edges": (float, "Budget of one bit of a neighbour list (default: the system's)."),
+    "epsilon_person": (float, "Budget of one answer about everything on a device (inquiry; default: not asked)."),
     "one_sided": (
         bool,
         "Whether one endpoint of a pair reports it, or both (private edges; default: one).",
@@ -84,6 +85,12 @@ class Measuring:
     group_columns: Annotated[
         int | None, typer.Option(min=1, help="OR so many binary columns into one (default: the dataset's preset).")
     ] = None
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published", help="Run the paper's own algorithm with its settings (default: privet's defaults)."
+        ),
+    ] = False
     other: OtherSettings = None
     seeds: Seeds = 5
     split: Annotated[
@@ -113,10 +120,10 @@ class Measuring:
         return settings_of(self.kind, self.options, self.other)
 
     def built(self, settings: Mapping[str, Any]) -> System:
-        """Return the system with the dataset's preset and some settings."""
+        """Return the system with the dataset's preset, or the paper's settings, and some settings."""
         from privet.systems.presets import system_for
 
-        return system_for(self.system, self.dataset, settings)
+        return system_for(self.system, self.dataset, settings, as_published=self.as_published)
 
     def graph(self) -> Graph:
         """Return the dataset, as the system is given it."""

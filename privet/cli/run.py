@@ -78,7 +78,8 @@ def run(
         check_writable(predictions)
         check_predictions_file(predictions)
     kind, settings = chosen.kind, chosen.settings()
-    if "target_epsilon" in kind.__dataclass_fields__ and not {"target_epsilon", "noise_multiplier"} & settings.keys():
+    budgets = getattr(kind, "budgets", ())
+    if budgets and not {*budgets} & settings.keys():
         raise BadOption(f"{kind.name} needs --epsilon, the trained model's true epsilon (or --set noise_multiplier=4).")
     hosts = chosen_cluster(cluster, insecure_cluster, kind)
     if cluster is not None and chosen.workers is not None:

@@ -123,6 +123,21 @@ class LocalSystem(ABC):
         """Return the parts of the budget."""
         return self.release(public).lines()
 
+    @classmethod
+    def as_published(cls, dataset: str | None = None, condition: str | None = None, **changes: Any) -> Self:
+        """Make the system that its paper describes, with the paper's settings; our defaults differ.
+
+        The guarantee is the true one all the same, and a paper's other claim is its ``published_epsilon``.
+
+        Args:
+            dataset: A known dataset, whose settings in the paper are taken (default: those of all datasets).
+            condition: A variant, such as "links" (default: the one that the changes call for).
+            **changes: Settings that override the paper's.
+        """
+        from privet.systems.presets import published
+
+        return cls(**published(cls, dataset, changes, condition), **changes)
+
     # Rounds: each is a release whose tables are made from what is public after the rounds before.
 
     def next_round(self, collected: Collected) -> LocalRelease | None:

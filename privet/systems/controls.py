@@ -118,7 +118,7 @@ def rival(kind: type[CentralSystem]) -> Control:
     """
 
     def subject(system: CentralSystem) -> CentralSystem:
-        return kind(**{field.name: getattr(system, field.name) for field in fields(CentralSystem)})
+        return kind(**system.shared())
 
     key, title = kind.name.replace("-", "_"), kind.baseline or kind.name
     return Control(key, kind.baseline_short, title, simulate, kind.baseline_question, subject=subject)

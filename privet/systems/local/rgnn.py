@@ -46,7 +46,8 @@ _FOLDS = 5
 class RGNN(NetworkSettings, LocalSystem):
     """Reconstruct features and labels, then train a GNN on cross-entropy and on the label proportions of clusters.
 
-    The paper has ``fill="uniform"``, one-hot targets and neither ``standardise`` nor ``input_label_hops``.
+    :meth:`as_published` is the paper's Algorithm 1: ``fill="uniform"``, one-hot targets, and neither ``standardise``
+    nor ``input_label_hops``.
 
     Attributes:
         sample: m, the number of features that a device answers, each with :attr:`epsilon_per_feature`.
