@@ -1,8 +1,8 @@
 """The error of an average over neighbours: the papers' theorems, with their constants.
 
 A server averages independent unbiased estimates x'_u with weights w_u, as a mean over n neighbours (w_u = 1 / n) or as
-a row of PageRank. With V the largest variance of an estimate and B the largest error of one, Bernstein's inequality gives
-for each of d features
+a row of PageRank. With V the largest variance of an estimate and B the largest error of one, Bernstein's inequality
+gives for each of d features
 
     Pr[ |sum_u w_u (x'_u - x_u)| > t ] <= 2 exp(-t^2 / (2 V sum_u w_u^2 + (2/3) B max_u w_u t)),
 
@@ -81,7 +81,7 @@ def average_error(
     >>> from privet.mechanisms import MultiBit
     >>> error = average_error(MultiBit(epsilon=1.0, dimension=100, low=0.0, high=1.0), 20)
     >>> round(error.deviation, 2), round(error.bound, 1)
-    (2.42, 14.0)
+    (2.42, 33.0)
     """
     if (neighbours is None) == (weights is None):
         raise InvalidParameter("Give the number of 'neighbours' of a mean, or the 'weights' of an average.")
