@@ -59,7 +59,6 @@ def expanded(
     """Return a command with more parameters, which it receives as one argument.
 
     Args:
-        command: The command.
         name: The argument of the command that stands for the parameters.
         parameters: The parameters, annotated as Typer reads them.
         collect: Makes the argument from their values by name.

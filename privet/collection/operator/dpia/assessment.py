@@ -219,7 +219,8 @@ def _retention(rounds: Sequence[Study]) -> str:
     when = f"on {dates[0][1]:%Y-%m-%d}" if len(dates) == 1 else f"each round's own: {listed}"
     return (
         f"The collector deletes reports {rounds[0].delete_after} days after closing, {when}, and keeps their number. "
-        "`privet study expire` does so where no collector runs."
+        "`privet study expire` does so where no collector runs. A collector whose clock has jumped waits for its "
+        "operator."
     )
 
 
