@@ -138,7 +138,7 @@ def _seen_by(release: LocalRelease, asked: Mapping[str, NDArray[np.int64]], grap
     def asks(unit: Unit) -> NDArray[np.bool_]:
         found = np.zeros(graph.num_nodes, dtype=np.bool_)
         for question in release.questions:
-            if question.ask.unit is unit:
+            if question.ask.unit.covers(unit):
                 found[asked[question.name]] = True
         return found
 
