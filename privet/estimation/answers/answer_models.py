@@ -198,11 +198,11 @@ def possible_evidence(
     found: list[NDArray[np.float32]] = []
     asked = np.flatnonzero((offers >= 0).sum(axis=1) > 1)
     for offered, rows in groups_of_offers(offers[asked]):
-        said = np.zeros((offers.shape[1] + 1, model.classes), dtype=np.float32)
-        said[: len(offered)] = np.log(_randomised(model.confusion(offered), mechanism)).T
         kinds[asked[rows]] = len(found)
-        found.append(said)
-    return kinds, np.stack(found) if found else np.zeros((0, 1, model.classes), dtype=np.float32)
+        found.append(np.log(_randomised(model.confusion(offered), mechanism)).T.astype(np.float32))
+    most = 1 + max((len(each) for each in found), default=0)
+    padded = [np.pad(each, ((0, most - len(each)), (0, 0))) for each in found]
+    return kinds, np.stack(padded) if found else np.zeros((0, 1, model.classes), dtype=np.float32)
 
 
 def groups_of_offers(offers: Offers) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
@@ -223,9 +223,7 @@ def groups_of_offers(offers: Offers) -> Iterator[tuple[tuple[int, ...], NDArray[
 
 def _randomised(confusion: Array, mechanism: OfferedResponse) -> Array:
     """Return P(randomised answer | class)."""
-    options = confusion.shape[1]
-    keep, flip = mechanism.keep[options - 2], mechanism.flip[options - 2]
-    return np.asarray(flip + (keep - flip) * confusion)
+    return np.asarray(confusion @ mechanism.channel(confusion.shape[1]))
 
 
 def _decision(prior: Array, channel: Array) -> Array:

@@ -63,7 +63,7 @@ class Confusions(AnswerModel):
 
         Args:
             offers: What people of known class were offered.
-            positions: Their randomised answers.
+            positions: The place of each randomised answer among the reports.
             heard: The probability of what is known about each person given each class; one-hot for known classes.
             mechanism: The randomiser.
             before: The answers as they were assumed before anybody answered (default: right with one probability,
@@ -78,10 +78,9 @@ class Confusions(AnswerModel):
         for _ in range(_ITERATIONS if len(offers) else 0):
             chosen, could = _STRENGTH * first, np.full_like(first, _STRENGTH)
             for offered, rows in groups:
-                keep, flip = mechanism.keep[len(offered) - 2], mechanism.flip[len(offered) - 2]
                 part = choices[:, offered].sum(axis=1, keepdims=True)
-                shares, said = choices[:, offered] / part, np.arange(len(offered)) == positions[rows, None]
-                joint = heard[rows][:, :, None] * shares * np.where(said, keep, flip)[:, None, :]
+                said = mechanism.channel(len(offered)).T[positions[rows]]
+                joint = heard[rows][:, :, None] * (choices[:, offered] / part) * said[:, None, :]
                 joint /= joint.sum(axis=(1, 2), keepdims=True)
                 chosen[:, offered] += joint.sum(axis=0)
                 could[:, offered] += joint.sum(axis=(0, 2))[:, None] / part

@@ -46,11 +46,9 @@ class InquiryPerson(InquiryWeighing):
             arrays |= {"table": table, "mixing": function.mixing, "shares": shares}
         if ask.reads_features:
             ask = replace(ask, unit_length=function.unit_length)
-            if callable(function.scorer):
-                ask = replace(ask, scorer=function.scorer)
-            else:
-                arrays["scorer"] = function.scorer
-        return ask.attach(**arrays)
+        if callable(function.scorer):
+            return replace(ask, scorer=function.scorer).attach(**arrays)
+        return ask.attach(scorer=function.scorer, **arrays)
 
     def _published(self, collected: Collected) -> NDArray[np.uint8]:
         """Return the table: seen labels, and in a second wave the classes that the first answers point to."""

@@ -154,9 +154,8 @@ class InquiryRounds(InquiryPerson):
         asked = ~done & (seen < 0)
         if not self.everybody:
             likeliest = np.partition(self._prior(collected), -2, axis=1)[:, -2:]
-            open_ = (seen < 0) & (
-                likeliest[:, 1] - likeliest[:, 0] <= 2 * (self.epsilon_person or self.epsilon_features or 0.0)
-            )
+            epsilon = self.epsilon_person or self.epsilon_features or 0.0
+            open_ = (seen < 0) & (likeliest[:, 1] - likeliest[:, 0] <= 2 * epsilon)
             asked &= open_ | (collected.public.adjacency @ open_.astype(np.float32) > 0)
         return np.asarray(asked | self._calibrating(seen, done))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from privet.data.population import Population
 from privet.errors import InvalidParameter
-from privet.mechanisms import Counts, MultiBit, OfferedResponse, RandomizedResponse
+from privet.mechanisms import Counts, MultiBit, OfferedResponse, RandomizedResponse, SubsetResponse
 from privet.release import LocalRelease, Question
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends
@@ -29,6 +29,7 @@ READS = ("everything", "friends", "features")
 _SOURCES = ("panel", "pilot", "class_sums", "scorer")
 _PANEL = 0.1  # the share of people in a panel where no other source of a scorer is named
 _MOST_OPTIONS = 255
+_MOST_SUBSETS = 15  # there are up to 6,435 subsets of 15 options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,8 @@ class InquirySettings(LocalSystem):
         reads: What the person question reads: "everything" (default), "friends" or "features".
         waves: The number of waves of the person question, 1 (default) or 2. The second wave's devices count friends
             over a fuller table; everybody answers in one of them.
+        subsets: True to answer with several of the offered classes at once where that tells more about many classes,
+            which suits small budgets and answers that are combined with others'.
         panel: The people who show their features and class (and friends, for a person question that reads both): a
             share of all people, drawn among training nodes, or their ids, or a mask. 0.1 by default where no other
             source of a scorer is named.
@@ -64,6 +67,7 @@ class InquirySettings(LocalSystem):
     epsilon_person: float | None = None
     reads: str = "everything"
     waves: int = 1
+    subsets: bool = False
     panel: Any = None
     pilot: float | None = None
     class_sums: float | None = None
@@ -170,12 +174,13 @@ class InquirySettings(LocalSystem):
             asked.append(Question(Friends(), counts))
             if not self.public_features:  # with them, one round can publish predicted classes as well
                 asked.append(Question(FriendsAgain(), counts))
-        most = max(2, min(population.classes, _MOST_OPTIONS))
+        answers = SubsetResponse if self.subsets else OfferedResponse
+        most = max(2, min(population.classes, _MOST_SUBSETS if self.subsets else _MOST_OPTIONS))
         if self.epsilon_features is not None:
-            asked.append(Question(Resemblance(), OfferedResponse(epsilon=self.epsilon_features, most=most)))
+            asked.append(Question(Resemblance(), answers(epsilon=self.epsilon_features, most=most)))
         if self.epsilon_person is not None:
-            mechanism = OfferedResponse(epsilon=self.epsilon_person, most=most)
             kinds = (Person, PersonAgain)[: self.waves]
+            mechanism = answers(epsilon=self.epsilon_person, most=most)
             asked.extend(Question(kind(reads=self.reads), mechanism) for kind in kinds)
         return tuple(asked)
 
@@ -225,7 +230,8 @@ class InquirySettings(LocalSystem):
     def decided_by(cls, release: LocalRelease) -> dict[str, Any]:
         """Return the release's budgets; features that are not asked about have none."""
         waves = {"waves": 2} if release.asks(PersonAgain.name) else {}
-        return {"epsilon_features": None, "epsilon_person": None} | super().decided_by(release) | waves
+        subsets = {"subsets": any(isinstance(question.mechanism, SubsetResponse) for question in release.questions)}
+        return {"epsilon_features": None, "epsilon_person": None} | super().decided_by(release) | waves | subsets
 
 
 def _named(scorer: Any) -> str:

@@ -240,7 +240,7 @@ def test_stored_figures_of_different_scorers_are_told_apart() -> None:
         ({"panel": 0.1, "pilot": 0.1}, "Give panel or pilot, not both"),
         ({"scorer": WEIGHTS, "class_sums": 1.0}, "Give class_sums or scorer, not both"),
         ({"panel": 0.1, **FRIENDS_ONLY}, "panel makes a scorer for the question about features, which is not asked"),
-        ({"public_features": True}, "Give epsilon_edges, and no epsilon_features"),
+        ({"public_features": True}, "Give epsilon_edges, or epsilon_person"),
         ({"public_features": True, "epsilon_edges": 1.0}, "only friends can be asked about"),
         ({"public_features": True, "epsilon_features": None}, "only friends can be asked about"),
         ({"panel": 1.0}, "a share of people between 0 and 1"),
