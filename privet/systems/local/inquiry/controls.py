@@ -30,12 +30,14 @@ def controls(system: Inquiry) -> tuple[Control, ...]:
     structure = replace(STRUCTURE, question=private)
     if system.hides_edges:
         structure = replace(structure, title="no private data", fit=_without_answers, subject=_any_budget)
+    lists = Control("friends_only", "list", "the friend list alone, for the same epsilon", _friends_only, private)
     return (
         structure,
         Control("panel_only", "panel", "what some people show, and no answer", _without_answers, private, "answers"),
         Control("dealt_answers", "dealt", "answers dealt to other people at random", _dealt_answers, private),
         Control("noise_free", "no noise", "the same answers without noise", _noise_free, subject=_any_budget),
         Control("features_only", "no graph", "features without the graph", _features_only),
+        *((lists,) if system.epsilon_person is not None and system.reads == "everything" else ()),
         replace(MAJORITY, question=private),
     )
 
@@ -99,12 +101,20 @@ def _features_only(system: Inquiry, graph: Graph, seed: int) -> Fitted:
     """Ask about features in a graph without edges; public features are learned from as they are."""
     if system.public_features:
         return _without_answers(system, graph, seed)
-    if system.epsilon_features is None:
+    if not system.asks_features:
         return majority(graph)
     chosen = replace(system, seed=seed, epsilon_edges=None)
+    if system.epsilon_person is not None:
+        chosen = replace(chosen, reads="features", waves=1)
     nobody = sp.csr_array(graph.adjacency.shape, dtype=graph.adjacency.dtype)
     schema = None if graph.schema is None else replace(graph.schema, private_edges=False)
     return chosen.fit(chosen.collect(graph.replace(adjacency=nobody, schema=schema)))
+
+
+def _friends_only(system: Inquiry, graph: Graph, seed: int) -> Fitted:
+    """Ask the person question about friends alone; no panel is needed."""
+    chosen = replace(system, seed=seed, reads="friends", panel=None, scorer=None)
+    return chosen.fit(chosen.collect(graph))
 
 
 def _any_budget(system: Inquiry) -> Inquiry:

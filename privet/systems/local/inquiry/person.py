@@ -21,7 +21,7 @@ from privet.systems.local.inquiry.weighing import InquiryWeighing
 
 __all__ = ["InquiryPerson"]
 
-_FIRST = 0.5  # the share of people who are asked in the first of two waves
+_FIRST = 0.25  # the share of people who are asked in the first of two waves
 
 
 @dataclass(frozen=True, kw_only=True)

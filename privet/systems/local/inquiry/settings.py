@@ -75,7 +75,7 @@ class InquirySettings(LocalSystem):
     public_features: bool = False
     calibrators: float = 0.3
     everybody: bool = False
-    cap: int = 32
+    cap: int = 64
     thorough: bool = False
 
     def __post_init__(self) -> None:
