@@ -29,5 +29,5 @@ def local_minute(moment: datetime) -> str:
     return f"{moment.astimezone():%Y-%m-%d %H:%M %Z}"
 
 
-for _name in ("new", "running", "keeping"):
+for _name in ("new", "running", "results", "keeping"):
     import_module(f"privet.cli.study.{_name}")  # registers its commands, in this order
