@@ -13,8 +13,7 @@ from privet.errors import InvalidParameter, UnknownParameter
 from privet.mechanisms import MECHANISMS, Mechanism, SeededBits
 from privet.privacy import Guarantee
 from privet.privacy.accounting.losses import paper_sigma
-from privet.privacy.accounting.processes import Comparison
-from privet.privacy.explanation import Explanation, Part
+from privet.privacy.accounting.processes import Comparison, Explanation, Part
 from privet.privacy.ledger import LedgerLine
 from privet.release.central import CentralRelease
 
@@ -40,7 +39,7 @@ class MechanismAccount:
     """The promise of one report of a mechanism, and what the report is worth.
 
     Attributes:
-        mechanism: The mechanism.
+        mechanism: The mechanism that is priced.
         guarantee: Its promise.
         bytes_per_report: The size of a report.
         worst_standard_deviation: The largest standard deviation of one user's estimate.

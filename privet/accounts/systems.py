@@ -96,7 +96,6 @@ def local_release(system: LocalSystem, **public: Any) -> LocalRelease:
     """Return what a local system asks a population for, whose features have a range, or else two categories each.
 
     Args:
-        system: The system.
         **public: The population's ``dimension``, ``low``, ``high``, ``classes`` and ``num_nodes``; each has a default.
     """
     known = {**_PUBLIC, **public}

@@ -59,7 +59,6 @@ def expanded(
     """Return a command with more parameters, which it receives as one argument.
 
     Args:
-        command: The command.
         name: The argument of the command that stands for the parameters.
         parameters: The parameters, annotated as Typer reads them.
         collect: Makes the argument from their values by name.
@@ -141,8 +140,8 @@ def check_writable(*paths: Path | None, plot: Path | None = None) -> None:
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Budgets": (
-        "epsilon", "epsilon_features", "epsilon_labels", "epsilon_edges", "epsilon_per_feature", "class_sums", "delta",
-        "target_epsilon", "budget",
+        "epsilon", "epsilon_features", "epsilon_labels", "epsilon_edges", "epsilon_person", "epsilon_per_feature",
+        "class_sums", "delta", "target_epsilon", "budget",
     ),
     "The population": ("dimension", "low", "high", "classes", "categories", "num_nodes", "nodes", "public_features"),
     "The mechanism": ("sample", "steps", "cap", "most", "fill", "one_sided"),

@@ -59,6 +59,7 @@ BUDGET_OPTIONS: dict[str, tuple[Any, str]] = {
     "epsilon_features": (float, "True budget of the question about features (local systems; default: the system's)."),
     "epsilon_labels": (float, "Budget of a label report (local systems; default: labels are public; audit: 1)."),
     "epsilon_edges": (float, "Budget of one bit of a neighbour list (local systems; default: the system's)."),
+    "epsilon_person": (float, "Budget of one answer about everything on a device (inquiry; default: not asked)."),
 }
 
 PROCESS_OPTIONS: dict[str, tuple[Any, str]] = {

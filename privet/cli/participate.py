@@ -11,10 +11,9 @@ from urllib.parse import parse_qs
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.prompt import Confirm
 
 from privet.cli.app import app, examples
+from privet.cli.asking import agrees
 from privet.errors import InvalidData
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from privet.collection.device.participant import Participant, PrivateAnswers
     from privet.collection.device.preparation import Prepared
     from privet.collection.study.directory import Directory
-    from privet.collection.study.manifest import Study
 
 StudyId = Annotated[str | None, typer.Option("--study", help="The id you were given (default: from the link).")]
 LedgerFile = Annotated[
@@ -97,36 +95,17 @@ def participate(
         raise Refusal("You withdrew from this study, and the collector takes no report of yours any more.")
     closed = collector.why_closed(study_id)
     if closed is not None:
-        _stop(device, study, node, closed)
+        device.stop(study, node, closed)
     prepared = None
     if owned.report(study, node) is None:
         prepared = prepare(study, node, Invited(collector, token))
         _ask(out, device, prepared, private, listed, clip=clip, yes=yes, show=show)
     else:
         out.print("A report for this study was made before; the same one is sent again.")
-    refused = collector.why_refused(study_id, token)
-    if refused is not None:
-        _stop(device, study, node, refused)
-    reply = device.answer(study, node, private, directory=listed, prepared=prepared)
-    outcome = device.deliver(reply, collector, token)
+    reply = device.take_part(study, private, collector, token, directory=listed, prepared=prepared)
     # Shown when it is sent: whoever saw it before could stop by the result, and epsilon would not hold any more.
     out.print("What was sent: " + json.dumps(reply.symbols()), markup=False, soft_wrap=True)
-    out.print(f"The collector has it ({outcome}). Spent so far: {owned.spent:g} of {owned.limit:g}.")
-
-
-def _stop(device: Participant, study: Study, node: int, closed: str) -> None:
-    """End without a report for a study that takes none, and refund one that never left the device.
-
-    A report that was sent before goes on: the collector may have it, and acknowledges it even after closing.
-    """
-    from privet.collection.device.participant import Refusal
-
-    if device.ledger.report(study, node) is None:
-        raise Refusal(f"{closed} No report was made, and nothing was spent.")
-    entry = next(each for each in device.ledger.entries() if each.study == study.id)
-    if entry.tried is None:
-        returned = device.ledger.refund(study.id, f"The report was never sent: {closed}")
-        raise Refusal(f"{closed} Your report was never sent; it is destroyed, and {returned:g} is refunded.")
+    out.print(f"The collector has it. Spent so far: {owned.spent:g} of {owned.limit:g}.")
 
 
 def _ask(
@@ -163,15 +142,6 @@ def _ask(
     if not yes and not agrees(out, "Take part?"):
         raise Refusal("Nothing was made or sent, because you did not agree.")
     device.agree(study, shows=prepared.shows)
-
-
-def agrees(out: Console, question: str) -> bool:
-    from privet.collection.device.participant import Refusal
-
-    try:
-        return Confirm.ask(escape(question), console=out, default=False)
-    except EOFError:
-        raise Refusal("There is nobody here to ask; --yes agrees beforehand.") from None
 
 
 def addressed(url: str, study_id: str | None, *, insecure: bool = False) -> tuple[Collector, str, str]:

@@ -72,4 +72,4 @@ def next_round_command(folder: StudyFolder, days: float) -> Sequence[str]:
         folder: The study's directory.
         days: How long the round stays open.
     """
-    return [sys.executable, "-m", "privet.cli", "study", "next", str(folder.path), "--days", str(days)]
+    return [sys.executable, "-m", "privet.cli", "study", "next", str(folder.path), "--days", str(days), "--yes"]

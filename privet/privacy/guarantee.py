@@ -28,7 +28,13 @@ class Unit(StrEnum):
     LABEL = "label"
     NEIGHBOUR_BIT = "neighbour list bit"
     RELATIONSHIP = "relationship"
+    FRIEND_LIST = "friend list"
+    PERSON = "person"
     NODE = "node"
+
+    def covers(self, other: Unit) -> bool:
+        """Tell whether a change of the other unit is a change of this one, so that this one's promise holds for it."""
+        return other is self or other in _COVERED.get(self, ())
 
 
 ADJACENCY = {
@@ -36,7 +42,19 @@ ADJACENCY = {
     Unit.LABEL: "any two classes",
     Unit.NEIGHBOUR_BIT: "two neighbour lists that differ in one bit",
     Unit.RELATIONSHIP: "two graphs that differ in one relationship, which both of its ends may report",
+    Unit.FRIEND_LIST: "any two friend lists of one device (every entry may differ)",
+    Unit.PERSON: "any two states of one device (all features and the whole friend list may differ)",
     Unit.NODE: "add or remove one training node with its features, label and edges, the public degree sequence fixed",
+}
+
+_COVERED: dict[Unit, tuple[Unit, ...]] = {
+    Unit.FRIEND_LIST: (Unit.NEIGHBOUR_BIT,),
+    Unit.PERSON: (Unit.FEATURES, Unit.FRIEND_LIST, Unit.NEIGHBOUR_BIT),
+}
+
+_WHATEVER = {
+    Unit.PERSON: "Whatever you answer and whoever your friends are",
+    Unit.FRIEND_LIST: "Whoever your friends are",
 }
 
 
@@ -141,7 +159,10 @@ class Guarantee:
         factor, seen = odds_factor(self.epsilon), _SEEN[self.model]
         left = f" This does not hold for {' and '.join(self.exempt)}." if self.exempt else ""
         if not self.delta:
-            promise = f"An observer of the {seen} can multiply their odds about the {self.unit} by at most {factor}."
+            begin = next((f"{_WHATEVER[unit]}, an" for unit in _WHATEVER if unit in self.unit.split(" and ")), "An")
+            promise = (
+                f"{begin} observer of the {seen} can multiply their odds about the {self.unit} by at most {factor}."
+            )
             return promise + left
         other = "without the node" if self.unit == Unit.NODE else f"with another {self.unit}"
         return (

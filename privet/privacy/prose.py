@@ -18,6 +18,8 @@ UNIT_WORDS = {
     "label": "the class that a device says its owner belongs to",
     "neighbour list bit": "what one person's list says about one other person being a contact or not",
     "relationship": "whether two people are linked, which the devices of both may report",
+    "friend list": "all that one person's list says about all other people together",
+    "person": "all that a device says about its owner's features and friends together",
     "node": "whether one person was in the training data at all, with what the adjacency below names",
 }
 

@@ -70,7 +70,7 @@ class LocalRelease:
 
     def asks_about(self, unit: Unit) -> bool:
         """Tell whether a question is about a unit of privacy: what it protects must then not be handed out as it is."""
-        return any(question.ask.unit == unit for question in self.questions)
+        return any(question.ask.unit.covers(unit) for question in self.questions)
 
     @cached_property
     def price(self) -> Price:
@@ -151,6 +151,7 @@ class LocalRelease:
             for other in filter(self.asks, question.ask.other_pairs_than):
                 question.ask.check_beside(self.question(other).ask)
             for other in filter(self.asks, question.ask.instead_of):
+                question.ask.check_beside(self.question(other).ask)
                 twice = np.intersect1d(users[question.name], users[other])
                 if len(twice):
                     expected, found = f"for people who are not asked '{other}'", f"person {twice[0]}, asked twice"

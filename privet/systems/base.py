@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from privet.systems.fitted import Fitted
 if TYPE_CHECKING:
     from privet.systems.controls import Control
 
-__all__ = ["Altered", "C", "LocalSystem", "UnsuitableRelease", "unaltered"]
+__all__ = ["Altered", "C", "LocalSystem", "UnsuitableRelease", "check_choices", "unaltered"]
 
 C = TypeVar("C", bound=Collected)
 
@@ -121,6 +121,21 @@ class LocalSystem(ABC):
     def lines(self, public: Any) -> tuple[LedgerLine, ...]:
         """Return the parts of the budget."""
         return self.release(public).lines()
+
+    @classmethod
+    def as_published(cls, dataset: str | None = None, condition: str | None = None, **changes: Any) -> Self:
+        """Make the system that its paper describes, with the paper's settings; our defaults differ.
+
+        The guarantee is the true one all the same, and a paper's other claim is its ``published_epsilon``.
+
+        Args:
+            dataset: A known dataset, whose settings in the paper are taken (default: those of all datasets).
+            condition: A variant, such as "links" (default: the one that the changes call for).
+            **changes: Settings that override the paper's.
+        """
+        from privet.systems.presets import published
+
+        return cls(**published(cls, dataset, changes, condition), **changes)
 
     # Rounds: each is a release whose tables are made from what is public after the rounds before.
 
@@ -372,3 +387,11 @@ class LocalSystem(ABC):
         for name in names:
             if not getattr(self, name) > 0:
                 raise InvalidParameter(name, "a number above 0", getattr(self, name))
+
+
+def check_choices(system: object, choices: Mapping[str, Any]) -> None:
+    """Every named field of the system must be one of the literals of its type."""
+    for name, kind in choices.items():
+        value = getattr(system, name)
+        if value not in get_args(kind):
+            raise InvalidParameter(name, f"one of {', '.join(get_args(kind))}", value)

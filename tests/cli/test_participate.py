@@ -34,11 +34,16 @@ def test_from_a_declaration_to_an_export(tmp_path):
         assert "--clip" in doubtful
         assert not json.loads(privet("ledger", "--json", home=home))["reports"]
         printed = privet("participate", link, "--answers", answers, home=home, given="y\ny\n")
-        for expected in ("Hours of sleep", "lark, owl", "Spent so far: 2 of 4", "(stored)", "Let it count as 10?"):
+        for expected in (
+            "Hours of sleep",
+            "lark, owl",
+            "The collector has it. Spent so far: 2 of 4.",
+            "Let it count as 10?",
+        ):
             assert expected in printed
         again = privet("participate", link, "--answers", answers, home=home)
         assert "same one is sent again" in again
-        assert "(repeated)" in again
+        assert "The collector has it." in again
         sent = [line for line in (printed + again).splitlines() if line.startswith("What was sent: ")]
         assert len(set(sent)) == 1
         other = home / "another"

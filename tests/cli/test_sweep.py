@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from privet.cli.app import BadOption
-from privet.cli.sweep import budget_field
+from privet.cli.run import budget_field
 from privet.systems import GAP, LPGNN, HeterPoisson, Solitude
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from privet.errors import InvalidParameter
-from privet.systems.checks import check_choices
+from privet.systems.base import check_choices
 
 
 @dataclass

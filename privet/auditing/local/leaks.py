@@ -137,7 +137,7 @@ class _Worlds:
         """Change one field of one person: only their own values may change, in questions about that field."""
         release = self.collected.release
         for unit in (Unit.FEATURES, Unit.LABEL, Unit.NEIGHBOUR_BIT):
-            about = {question.mechanism for question in release.questions if question.ask.unit == unit}
+            about = {question.mechanism for question in release.questions if question.ask.unit.covers(unit)}
             for person in self.generator.permutation(np.flatnonzero(self.hidden))[:_PEOPLE]:
                 alone = np.arange(self.graph.num_nodes) == person
                 recording, other = Recording(self.recording), self._redrawn(self.graph, alone, [unit])

@@ -13,7 +13,7 @@ from privet.accounts.account import CentralAccount, LocalAccount, MechanismAccou
 from privet.auditing.local.mechanism_audit import ClaimAudit
 from privet.cli.render.screen import print_whole
 from privet.privacy import Guarantee
-from privet.privacy.explanation import Explanation, Part
+from privet.privacy.accounting.processes import Explanation, Part
 from privet.privacy.rounding import at_most
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from privet.collection.device.preparation import Prepared, prepare
 from privet.collection.study.directory import Directory
 from privet.collection.study.forms import OpenForm
 from privet.collection.study.manifest import Study
+from privet.collection.study.tokens import node_of
 from privet.data import Categories, Interval, Schema
 from privet.errors import InvalidData, InvalidReports, OutOfRangeWarning
 from privet.mechanisms import Bits, SystemBits
@@ -120,6 +121,13 @@ class Deliverer(Protocol):
         """Deliver a report; "stored", or "repeated" where the collector had it already."""
 
 
+class Receiver(Deliverer, Protocol):
+    """Anything that can also be asked first, such as :class:`privet.collection.device.client.Collector`."""
+
+    def why_refused(self, study_id: str, token: str) -> str | None:
+        """Say why a report of this person would be refused; None if it would be taken."""
+
+
 class Eraser(Protocol):
     """Anything that asks a collector to erase, such as :class:`privet.collection.device.client.Collector`."""
 
@@ -168,6 +176,53 @@ class Participant:
         """
         self.ledger.show(study, shows=shows)
 
+    def take_part(
+        self,
+        study: Study,
+        private: PrivateAnswers,
+        collector: Receiver,
+        token: str,
+        directory: Directory | None = None,
+        prepared: Prepared | None = None,
+    ) -> Reply:
+        """Ask the collector whether it would take this person's report; only then draw it once, store it and send it.
+
+        Nothing is drawn or charged for a mistyped token, an old round, or a person who answered on another device or
+        was erased. A report that was drawn before, and never left, is destroyed and refunded then.
+
+        Args:
+            study: The study, as :meth:`check` returned it.
+            private: The owner's raw answers.
+            collector: Where the report goes.
+            token: The owner's enrolment token, which names the owner's number.
+            directory: As for :meth:`answer`.
+            prepared: As for :meth:`answer`.
+        """
+        node = node_of(token)
+        refused = None if self.ledger.withdrew(study) else collector.why_refused(study.id, token)
+        if refused is not None:
+            self.stop(study, node, refused)
+        reply = self.answer(study, node, private, directory=directory, prepared=prepared)
+        self.deliver(reply, collector, token)
+        return reply
+
+    def stop(self, study: Study, node: int, why: str) -> None:
+        """End without a report for a study that takes none, and refund one that never left the device.
+
+        A report that was sent before goes on: the collector may have it, and acknowledges it even after closing.
+
+        Args:
+            study: The study, as :meth:`check` returned it.
+            node: The number of the owner.
+            why: The collector's sentence.
+        """
+        if self.ledger.report(study, node) is None:
+            raise Refusal(f"{why} No report was made, and nothing was spent.")
+        entry = next(each for each in self.ledger.entries() if each.study == study.id)
+        if entry.tried is None:
+            returned = self.ledger.refund(study.id, f"The report was never sent: {why}")
+            raise Refusal(f"{why} Your report was never sent; it is destroyed, and {returned:g} is refunded.")
+
     def answer(
         self,
         study: Study,
@@ -179,8 +234,9 @@ class Participant:
     ) -> Reply:
         """Perturb once, store, and from then on give the same report, whatever is asked.
 
-        The order matters: what was made is given again even after the study has closed; nothing is made for a study
-        that was not shown, is not open or costs too much, nor for a round that does not follow the ones answered.
+        No collector is asked; :meth:`take_part` does that first. The order matters: what was made is given again even
+        after the study has closed; nothing is made for a study that was not shown, is not open or costs too much, nor
+        for a round that does not follow the ones answered.
 
         Args:
             study: The study, as :meth:`check` returned it.

@@ -120,7 +120,9 @@ def _system(declaration: Declaration, chosen: SystemChoice) -> LocalSystem:
     if not issubclass(kind, LocalSystem):
         raise InvalidData(f"{chosen.name} trains on data that a trusted holder has. Name a system of the local model.")
     known = {each.name for each in fields(kind)}
-    budgets = {f"epsilon_{name}": getattr(declaration.budgets, name) for name in ("features", "labels", "edges")}
+    budgets = {
+        f"epsilon_{name}": getattr(declaration.budgets, name) for name in ("features", "labels", "edges", "person")
+    }
     unknown = sorted(chosen.settings.keys() - known) + [
         name for name, value in budgets.items() if value is not None and name not in known
     ]

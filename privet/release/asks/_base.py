@@ -118,6 +118,10 @@ class Ask(ABC):
         """Return the names of the attachments of which a device needs one row only."""
         return tuple(each.name for each in fields(cls) if each.metadata.get("per_person"))
 
+    def needs(self, name: str) -> bool:
+        """Tell whether an attached array is part of the function that these parameters declare."""
+        return True
+
     def attachment(self, name: str) -> NDArray[Any]:
         """Return an attached array; it is an error if it is not here."""
         value = getattr(self, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -74,14 +74,29 @@ class CentralSystem(PrivateTraining, ABC):
             raise InvalidParameter("noise", expected, self.noise)
         if self.noise == "sml" and self.target_epsilon is not None:
             raise InvalidParameter(
-                "SML noise cannot be calibrated, because its published accountant does not hold. Give noise_multiplier "
-                "instead of target_epsilon."
+                "SML noise cannot be calibrated to a true epsilon, because its published accountant does not hold. "
+                "Give 'noise_multiplier', or HeterPoisson's 'claimed_epsilon', instead of 'target_epsilon'."
             )
         if self.batch_norm:
             expected = "False: statistics of a batch make each example's gradient depend on all the others"
             raise InvalidParameter("batch_norm", expected, self.batch_norm)
         self.require_counts("hidden_channels", "num_layers")
         self.require("axes", self.axes >= 0, "an integer of at least 0")
+
+    @classmethod
+    def as_published(cls, dataset: str | None = None, condition: str | None = None, **changes: Any) -> Self:
+        """Make the system that its paper describes, with the paper's settings; our defaults differ.
+
+        The guarantee is the true one all the same, and a paper's other claim is its ``published_epsilon``.
+
+        Args:
+            dataset: A known dataset, whose settings in the paper are taken (default: those of all datasets).
+            condition: A variant, such as "links" (default: the one that the changes call for).
+            **changes: Settings that override the paper's.
+        """
+        from privet.systems.presets import published
+
+        return cls(**published(cls, dataset, changes, condition), **changes)
 
     @property
     def noise_kind(self) -> Noise:
@@ -182,6 +197,10 @@ class CentralSystem(PrivateTraining, ABC):
 
         kinds = (kind for kind in SYSTEMS.values() if issubclass(kind, CentralSystem) and kind.name != self.name)
         return (*(rival(kind) for kind in kinds if kind.baseline is not None), MAJORITY, NON_PRIVATE)
+
+    def shared(self) -> dict[str, Any]:
+        """Return the settings that every central system has, for one that is compared with this one."""
+        return {field.name: getattr(self, field.name) for field in fields(CentralSystem)}
 
     def figures(self, public: Sized) -> dict[str, float]:
         """Return the noise, the number of steps and the sampling rate of a run."""

@@ -53,6 +53,8 @@ class PrivateTraining:
 
     process_kind: ClassVar[type[Process]]
     """The sampling process of the training; its parameters are fields or properties of the settings."""
+    budgets: ClassVar[tuple[str, ...]] = ("target_epsilon", "noise_multiplier")
+    """The settings of which exactly one says how much noise there is."""
 
     target_epsilon: float | None = None
     noise_multiplier: float | None = None
@@ -66,9 +68,10 @@ class PrivateTraining:
 
     def __post_init__(self) -> None:
         _check_kinds(self)
-        if (self.target_epsilon is None) == (self.noise_multiplier is None):
-            found = f"target_epsilon={self.target_epsilon} and noise_multiplier={self.noise_multiplier}"
-            raise InvalidParameter("target_epsilon", "given if and only if noise_multiplier is not", found)
+        given = [name for name in self.budgets if getattr(self, name) is not None]
+        if len(given) != 1:
+            words = " and ".join(given) or "none of them"
+            raise InvalidParameter(f"Give exactly one of {', '.join(self.budgets)}, not {words}.")
         self.delta_for(1)  # refuses what is no delta
         epsilon, noise = self.target_epsilon, self.noise_multiplier
         self.require("target_epsilon", epsilon is None or 0 < epsilon < math.inf, "finite and above 0")

@@ -44,7 +44,7 @@ from privet.models import (
     shared,
     train,
 )
-from privet.systems.checks import check_choices
+from privet.systems.base import check_choices
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._lpgnn_projected import fit_projected

@@ -32,8 +32,7 @@ from privet.graph import Operator, gcn_operator, mean_operator, partition
 from privet.graph.csr import to_scipy
 from privet.mechanisms import RandomizedResponse, SampledResponse
 from privet.models import GNN, NetworkSettings, Propagation, accuracy, check_backbone, seeded, train
-from privet.systems.base import LocalSystem
-from privet.systems.checks import check_choices
+from privet.systems.base import LocalSystem, check_choices
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 
@@ -47,7 +46,8 @@ _FOLDS = 5
 class RGNN(NetworkSettings, LocalSystem):
     """Reconstruct features and labels, then train a GNN on cross-entropy and on the label proportions of clusters.
 
-    The paper has ``fill="uniform"``, one-hot targets and neither ``standardise`` nor ``input_label_hops``.
+    :meth:`as_published` is the paper's Algorithm 1: ``fill="uniform"``, one-hot targets, and neither ``standardise``
+    nor ``input_label_hops``.
 
     Attributes:
         sample: m, the number of features that a device answers, each with :attr:`epsilon_per_feature`.

@@ -33,8 +33,7 @@ from privet.models import GNN, NetworkSettings, TrainingResult, accuracy, seeded
 from privet.release import Answer, LocalRelease, Question
 from privet.release.asks.length import Length
 from privet.release.asks.neighbours import Neighbours
-from privet.systems.base import C, LocalSystem
-from privet.systems.checks import check_choices
+from privet.systems.base import C, LocalSystem, check_choices
 from privet.systems.collected import Collected
 from privet.systems.controls import FEATURES_ONLY, MAJORITY, NON_PRIVATE, STRUCTURE, STRUCTURE_ONLY, Control, simulate
 from privet.systems.fitted import Fitted
@@ -186,10 +185,13 @@ class Solitude(NetworkSettings, LocalSystem):
         return replace(super().without_privacy(), **exact)
 
     def check(self, graph: Graph) -> None:
-        """Refuse what every system refuses, and directed lists."""
+        """Refuse what every system refuses, and directed lists unless the graph is taken as it was sent."""
         super().check(graph)
-        if graph.directed and self.epsilon_edges is not None:
-            raise InvalidData("Solitude collects lists of undirected edges, and this graph is directed.")
+        if graph.directed and self.epsilon_edges is not None and self.symmetrise != "directed":
+            raise InvalidData(
+                "Solitude joins the reports of both ends of a pair, and this graph is directed. Use "
+                "symmetrise='directed' and one_sided=False, as in Solitude.as_published()."
+            )
 
     def topology(self, collected: Collected) -> Graph:
         """Return the noisy graph that the reported lists make; the public one where edges are public."""
@@ -239,6 +241,7 @@ class Solitude(NetworkSettings, LocalSystem):
         result = self._train(network, x, labels, fit, held, progress)
         with torch.no_grad():
             probabilities = network(x).exp()
+            probabilities /= probabilities.sum(1, keepdim=True)
         if beliefs is not None and self.average_beliefs:
             probabilities = (probabilities + torch.from_numpy(beliefs.log_classes).float().softmax(1)) / 2
         return self.fitted(

@@ -1,8 +1,10 @@
 """Systems by name, with settings that reproduce the published tables: small TOML files, one a system.
 
 A table of a file is named after a known dataset and overrides the class's defaults for it; tables within it are
-conditions, such as ``private_labels``. ``conditions`` holds those that are alike for every known dataset. ``demo`` and
-``advice`` are the settings of the demonstration and of advice, which have graphs of their own.
+conditions, such as ``private_labels``. ``conditions`` holds those that are alike for every known dataset.
+``published`` has the same form and holds what the system's paper describes, for every dataset and then for each of
+the paper's own. ``demo`` and ``advice`` are the settings of the demonstration and of advice, which have graphs of their
+own.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from typing import Any
 from privet.data import KNOWN, Graph, group_columns, public_projection
 from privet.data.datasets import known_name
 from privet.errors import InvalidParameter
-from privet.systems import SYSTEMS
+from privet.systems import SYSTEMS, System
 
-__all__ = ["advised", "demonstrated", "prepared", "preset", "system_for"]
+__all__ = ["advised", "demonstrated", "is_published", "prepared", "preset", "published", "system_for"]
 
 _TRANSFORMS: dict[str, Callable[[Graph, Any], Graph]] = {
     "group_columns": lambda graph, size: group_columns(graph, int(size)),
@@ -43,7 +45,41 @@ def prepared(graph: Graph, system: str, dataset: str) -> Graph:
     return _transformed(graph, _chosen(system, dataset, None))
 
 
-def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: str | None = None) -> Any:
+def published(
+    kind: Any, dataset: str | None, settings: Mapping[str, Any], condition: str | None = None
+) -> dict[str, Any]:
+    """Return the settings of a system's paper.
+
+    Args:
+        kind: The system's class.
+        dataset: A known dataset's name; one that the paper does not use has the settings of all datasets alone.
+        settings: The settings that override them.
+        condition: The variant, such as ``links`` (default: the one that the settings call for).
+    """
+    described = _document(kind.name).get("published")
+    if described is None:
+        raise InvalidParameter(f"{kind.name} has no published settings: no paper that privet reproduces describes it.")
+    known = described.get(known_name(dataset or ""), {})
+    variant = condition or kind.preset_condition(dict(settings))
+    layers = [described, described.get("conditions", {}).get(variant, {}), known, known.get(variant, {})]
+    chosen = {key: value for layer in layers for key, value in layer.items() if not isinstance(value, dict)}
+    own = {field.name: field for field in fields(kind)}
+    return {key: _typed(own[key], value, kind.name) for key, value in chosen.items() if key not in settings}
+
+
+def is_published(system: str) -> bool:
+    """Tell whether a paper's own settings of a system are known."""
+    return "published" in _document(system)
+
+
+def system_for(
+    name: str,
+    dataset: str,
+    settings: Mapping[str, Any],
+    condition: str | None = None,
+    *,
+    as_published: bool = False,
+) -> System:
     """Make a system from its name, a dataset's preset and settings, each of the type that its field has.
 
     Args:
@@ -51,6 +87,7 @@ def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: 
         dataset: A known dataset's name, whose preset overrides the class's defaults; any other word has none.
         settings: The fields of the system that override both; text "none" is None where a field allows it.
         condition: The variant of the preset (default: the one that the settings call for).
+        as_published: True for the settings of the system's paper in place of the preset.
     """
     kind = SYSTEMS.find(name)
     known = {field.name: field for field in fields(kind)}
@@ -59,6 +96,8 @@ def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: 
         if key not in known:
             raise InvalidParameter(f"{kind.name} has no setting {key}. Its settings are {', '.join(sorted(known))}.")
         chosen[key] = _typed(known[key], value, kind.name)
+    if as_published:
+        return kind.as_published(dataset, condition, **chosen)
     variant = condition or kind.preset_condition(chosen)
     return kind(**preset(kind.name, dataset, variant) | chosen)
 

@@ -171,13 +171,13 @@ def test_a_study_of_one_round_needs_no_torch(tmp_path):
         ["new", declaration(tmp_path), "--out", folder],
         ["links", folder, "--url", "https://study.example.org", "--out", tmp_path / "links.csv"],
         ["status", folder],
-        ["forget", folder, 3],
+        ["forget", folder, 3, "--yes"],
         ["rotate", folder, "tokens"],
         ["backup", folder, "--out", tmp_path / "study.backup"],
         ["restore", tmp_path / "study.backup", tmp_path / "restored"],
         ["export", folder, "--out", tmp_path / "reports.parquet"],
         ["close", folder],
-        ["expire", folder, "--now"],
+        ["expire", folder, "--now", "--yes"],
     ]
     program = (
         "import json, sys\n"

@@ -158,11 +158,13 @@ def test_from_a_plan_to_a_model(home):
         "study", "links", path, "--url", "http://localhost", "--out", home / "l", home=home
     )
     play(path, graph)
-    said = privet("study", "next", path, home=home)
+    assert "did not agree" in privet("study", "next", path, home=home, given="n\n", status=2)
+    said = privet("study", "next", path, home=home, given="y\n")
+    assert "Close round 1 for good (" in said
     assert "Round 2 of Rounds is open" in said
     assert "people: resemblance" in said
     play(path, graph)
-    assert "train on the answers" in privet("study", "next", path, home=home, status=2)
+    assert "train on the answers" in privet("study", "next", path, "--yes", home=home, status=2)
     record = home / "record.sqlite"
     assert "public record with" in privet("study", "export", path, "--public", "--out", record, home=home)
     assert ": as its manifest says." in privet("study", "verify", record, home=home)

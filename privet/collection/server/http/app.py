@@ -101,9 +101,13 @@ def create_app(
         _route(each.method, each.path, _limited(collector, each.endpoint) if each.limited else each.endpoint)
         for each in operations
     ]
-    undescribed = {"/status/{study}": ParticipantRoutes(collector).status, "/openapi.json": openapi, **page_routes()}
+    undescribed = {"/status/{study}": ParticipantRoutes(collector).status, "/openapi.json": openapi}
     routes += [_route("GET", path, _limited(collector, endpoint)) for path, endpoint in undescribed.items()]
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: other})
+    # A class behind one address loads the page at once, and its files are in memory: they do not count.
+    routes += [_route("GET", path, endpoint) for path, endpoint in page_routes().items()]
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: other})
+    app.router.redirect_slashes = False  # a redirection would go to whatever host the request names
+    return app
 
 
 def _participant_operations(collector: CollectorState) -> list[Operation]:

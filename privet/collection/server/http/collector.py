@@ -31,6 +31,8 @@ __all__ = ["SHA256", "CollectorState"]
 SHA256 = re.compile("[0-9a-f]{64}")
 _UNREADABLE = "The collector cannot read its keys, so it does not know which of the operator's are good; see its log."
 
+_OVER = "This round is over, and a newer one has begun. If it asks you, use the link that you were sent for it."
+
 
 @dataclass(eq=False)
 class CollectorState:
@@ -79,7 +81,7 @@ class CollectorState:
             self._adopt(self._look(), tasks)
         for each in self.rounds.values():
             self.events("start", study=each.study.id, open=each.is_open(), stored=each.store.count())
-        housekeeping = Housekeeping(self.store)
+        housekeeping = Housekeeping(self.store, self.events)
         await asyncio.to_thread(housekeeping.once)
         tasks += [asyncio.create_task(self._watch(tasks)), asyncio.create_task(housekeeping.run())]
         try:
@@ -138,6 +140,10 @@ class CollectorState:
         if found is None:
             raise UnknownStudy(request.path_params["study"], self.rounds)
         return found
+
+    def why_closed(self, found: ServedRound) -> str:
+        """Say in a sentence why a round takes no reports, or that another one has taken its place; empty if it does."""
+        return found.why_closed() if found is self.newest else _OVER
 
     def node(self, request: Request) -> int:
         """Return the node that a request's token speaks for."""

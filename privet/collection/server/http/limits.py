@@ -29,14 +29,14 @@ class Limits:
     """The most that a collector takes.
 
     Attributes:
-        rate: Requests a second from one address; 0 disables the limit.
-        burst: Requests that an address may send at once.
+        rate: Requests a second from one address, not counting the page's files; 0 disables the limit.
+        burst: Requests that an address may send at once; a participant sends about six.
         batch_bytes: The bytes of a batch.
         proxied: Believe the last entry of X-Forwarded-For, which the nearest proxy wrote.
     """
 
-    rate: float = 50.0
-    burst: int = 200
+    rate: float = 100.0
+    burst: int = 1000
     batch_bytes: int = 8 << 20
     proxied: bool = False
 
