@@ -58,7 +58,7 @@ def test_an_interrupted_table_goes_on(table: PublishedTable, tmp_path: Path, mon
     run_table(table, None, 1, Store(tmp_path))
     # Of each budget its own, the paper's and the features' figure; five controls do not depend on the budget.
     assert len(list(tmp_path.iterdir())) == 2 * 3 + 5
-    # Trainings of the system: one was interrupted, two share no budget, two are as published, and raw data try two numbers of hops.
+    # Trainings: one was interrupted, two share no budget, two are as published, and raw data try two numbers of hops.
     assert len(calls) == 1 + 2 + 2 + 3
 
 
