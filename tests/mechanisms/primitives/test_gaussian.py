@@ -110,7 +110,7 @@ def test_a_coin_at_the_bound_waits_and_one_below_is_accepted(scale: float) -> No
     words = np.tile(firsts, 2) << source._coin_bits | coins
     rest = (1 << 48 - source._coin_bits) - 1  # the highest bits behind a coin change nothing
     bits = Words(*((int(word) << 48 - source._coin_bits | rest) % 2**64 for word in words), *[0] * len(words))
-    unsure = source._propose(len(words), bits)[1].places.tolist()
+    unsure = source._propose(np.empty(len(words), dtype=np.int64), bits).places.tolist()
     assert unsure == [*range(len(firsts)), *(len(firsts) + np.flatnonzero(bounds == 0)).tolist()]
 
 
