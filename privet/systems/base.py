@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privet.data import Graph
 from privet.data.interop import as_graph
-from privet.data.population import Population
+from privet.data.population import Population, Public
 from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.mechanisms import Bits, Mechanism, RandomizedResponse, SeededBits, SystemBits
 from privet.privacy import Guarantee, Unit
@@ -107,7 +107,7 @@ class LocalSystem(Declared, ABC):
             asked.append(Question(Label(), RandomizedResponse.declare(population, epsilon=self.epsilon_labels)))
         return tuple(asked)
 
-    def release(self, public: Any) -> LocalRelease:
+    def release(self, public: Public) -> LocalRelease:
         """Return everything that leaves the devices.
 
         Args:
@@ -117,11 +117,11 @@ class LocalSystem(Declared, ABC):
         population = Population.of(public)
         return LocalRelease(self.questions(population), population)
 
-    def guarantee(self, public: Any) -> Guarantee:
+    def guarantee(self, public: Public) -> Guarantee:
         """Return what every device is promised, before anything is collected."""
         return self.release(public).guarantee()
 
-    def lines(self, public: Any) -> tuple[LedgerLine, ...]:
+    def lines(self, public: Public) -> tuple[LedgerLine, ...]:
         """Return the parts of the budget."""
         return self.release(public).lines()
 
@@ -337,7 +337,7 @@ class LocalSystem(Declared, ABC):
         changes: list[dict[str, Any]] = [{name: steps} for steps in _FEW_STEPS if steps < getattr(self, name)]
         return (self, *(replace(self, **each) for each in changes))
 
-    def figures(self, public: Any) -> dict[str, float]:
+    def figures(self, public: Public) -> dict[str, float]:
         """Return public figures of the training that a reader may want to know."""
         return {}
 
