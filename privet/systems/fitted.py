@@ -127,7 +127,7 @@ class Fitted:
             "ledger": [line.to_dict() for line in self.lines],
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
         }
-        with atomic_directory(path) as folder:
+        with atomic_directory(path, private=True) as folder:  # classes of people
             whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
             save_file(whole, folder / "arrays.safetensors")
             (folder / "fitted.json").write_text(json.dumps(document, indent=2, sort_keys=True) + "\n")
@@ -214,13 +214,13 @@ class Fitted:
         nodes: NDArray[np.int64] | None = None,
         names: tuple[str, ...] | None = None,
     ) -> None:
-        """Write :meth:`predictions` to a ``.csv`` or ``.parquet`` file."""
+        """Write :meth:`predictions` to a ``.csv`` or ``.parquet`` file that its owner alone can read."""
         from pyarrow import csv, parquet
 
         check_predictions_file(path)
         write = csv.write_csv if Path(path).suffix == ".csv" else parquet.write_table
         table = self.predictions(nodes, names)
-        with atomic_file(path) as file:
+        with atomic_file(path, private=True) as file:
             write(table, file)
 
     def save_embedding(self, path: str | os.PathLike[str]) -> None:
@@ -232,7 +232,7 @@ class Fitted:
             raise InvalidData(f"This result of {self.system} has no embedding to save.")
         columns: dict[str, NDArray[Any]] = {"node": np.arange(len(self.embedding))}
         columns |= {f"z{i}": self.embedding[:, i] for i in range(self.embedding.shape[1])}
-        with atomic_file(path) as file:
+        with atomic_file(path, private=True) as file:
             pq.write_table(pa.table(columns), file)
 
 

@@ -52,7 +52,7 @@ def write_partitioned_predictions(
     with _opened(arrays) as file:
         count = file.get_slice("nodes").get_shape()[0]
     cuts = [*range(0, count, rows), count] if count else [0, 0]
-    with atomic_directory(Path(out).absolute()) as target:
+    with atomic_directory(Path(out).absolute(), private=True) as target:
         tasks = [_Part(number, *ends) for number, ends in enumerate(pairwise(cuts))]
         run_tasks(partial(_write_part, arrays, target, names), tasks, client, progress, "writing predictions")
     return len(tasks)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,6 +67,13 @@ def test_nodes_without_a_label_are_not_scored(fitted: Fitted) -> None:
     labels = fitted.predict()
     labels[0] = -1
     assert fitted.score(labels, np.ones(5, dtype=bool)) == 1.0
+
+
+def test_what_is_said_about_people_is_for_the_owner_alone(fitted: Fitted, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    fitted.write_predictions(tmp_path / "classes.csv")
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("model", "classes.csv")]
+    assert modes == [0o700, 0o600]
 
 
 def test_a_failed_save_leaves_nothing_behind(fitted: Fitted, tmp_path: Path) -> None:
