@@ -97,8 +97,8 @@ def _attacked(mechanism: OfferedResponse, reads: str, servers: int, seed: int) -
         told = [(int(position), int(options)) for position, options in ask.apply(device, mechanism)]
         for one, other in itertools.permutations(sorted(set(told)), 2):
             largest = max(largest, _ratio(mechanism, one, other))
-        for one, other in _differing_in_a_friend(lists):
-            friend = max(friend, _ratio(mechanism, told[one], told[other]))
+        for with_friend, without in _differing_in_a_friend(lists):
+            friend = max(friend, _ratio(mechanism, told[with_friend], told[without]))
     both = promise.relationship_epsilon or 0.0
     limits = [exp_enclosure(Fraction(each))[1] for each in (promise.epsilon, both)]
     broken = max(largest, friend) > limits[0] or (friend**2 > limits[1])
