@@ -158,6 +158,34 @@ def test_friends_are_asked_in_two_rounds_and_charged_once(graph):
     assert train(Received.at(store)).fitted.guarantee.epsilon == 4.0
 
 
+@pytest.mark.parametrize("reads", ["friends", "everything"])
+def test_the_person_question_is_asked_in_two_waves_and_charged_once(graph, reads):
+    private = graph.replace(schema=replace(graph.schema, private_edges=True))
+    labels = np.where(np.arange(160) < 100, graph.labels, -1)
+    shown = {"panel": 0.2} if reads == "everything" else {}
+    system = Inquiry(epsilon_person=3.0, reads=reads, waves=2, seed=0, **shown)
+    store = opened(private, system, labels=labels, **({"panel": PANEL} if shown else {}))
+    for _ in range(2 if shown else 1):  # the panel is waited for in a round of its own
+        play(store.at(next_round(store, *PERIOD)), private)
+    chain = store.chain()
+    asked = [[question.name for question in each.release.questions] for each in chain.rounds]
+    assert asked == [*([[]] if shown else []), ["person"], ["person-again"]]
+    assert chain.price.epsilon == 3.0
+    first, second = (store.at(each).form.everybody() for each in chain.rounds[-2:])
+    assert min(len(first), len(second)) > 0
+    assert not np.intersect1d(first, second).size
+    tables = [store.at(each).form.release.questions[0].ask.attachment("table") for each in chain.rounds[-2:]]
+    unlabelled = np.setdiff1d(first, np.arange(100))
+    assert not tables[0][unlabelled].any()
+    assert tables[1][unlabelled].any(axis=1).all()  # what the first wave's answers point to
+    assert not tables[1][np.setdiff1d(second, np.arange(100))].any()
+    model = train(Received.at(store))
+    assert model.fitted.guarantee.epsilon == 3.0
+    assert not any(found.differing for found in recompute(store))
+    others = np.arange(100, 160)
+    assert (model.fitted.predict() == graph.labels)[others].mean() > 0.4
+
+
 def test_a_pilot_is_drawn_by_lot(graph):
     labels = np.where(np.arange(160) < 100, graph.labels, -1)
     store = opened(graph, Inquiry(pilot=0.3, seed=0), graph=Graph(graph.adjacency), labels=labels)
