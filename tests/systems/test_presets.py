@@ -41,7 +41,7 @@ def test_a_system_without_a_file_has_no_preset() -> None:
 def test_files_name_known_datasets_and_fields(name: str) -> None:
     known = {field.name for field in fields(SYSTEMS[name])} | presets._TRANSFORMS.keys()
     document = presets._document(name)
-    assert set(document) <= {*KNOWN, "conditions", "published", "demo", "advice"}
+    assert set(document) <= {*KNOWN, "conditions", "published", "leaderboard", "demo", "advice"}
     for dataset in KNOWN:
         section = document.get(dataset, {})
         assert {key for key, value in section.items() if not isinstance(value, dict)} <= known

@@ -22,7 +22,7 @@ from privet.data.datasets import known_name
 from privet.errors import InvalidParameter
 from privet.systems import SYSTEMS, System
 
-__all__ = ["advised", "demonstrated", "is_published", "prepared", "preset", "published", "system_for"]
+__all__ = ["advised", "competing", "demonstrated", "is_published", "prepared", "preset", "published", "system_for"]
 
 _TRANSFORMS: dict[str, Callable[[Graph, Any], Graph]] = {
     "group_columns": lambda graph, size: group_columns(graph, int(size)),
@@ -115,6 +115,19 @@ def demonstrated(system: str, graph: Graph) -> list[tuple[dict[str, Any], Graph]
 def advised(system: str) -> tuple[dict[str, Any], ...]:
     """Return the settings of a system that advice tries."""
     return tuple(_document(system).get("advice", ()))
+
+
+def competing(system: str) -> tuple[dict[str, Any], ...] | None:
+    """Return how a system takes part in a leaderboard: a ``label``, and each of its ``budgets``' share of epsilon.
+
+    Args:
+        system: The system's name.
+
+    Returns:
+        One entry for each way; None where the system says nothing of it.
+    """
+    stated = _document(system).get("leaderboard")
+    return None if stated is None else tuple(stated)
 
 
 def _transformed(graph: Graph, section: Mapping[str, Any]) -> Graph:

@@ -12,6 +12,7 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 
+from privet.collection.operator.results.sources import OTHER
 from privet.collection.operator.results.study_results import QuestionResult, StudyResults
 from privet.collection.operator.results.words import Words
 from privet.estimation.statistics.findings import Scale
@@ -107,7 +108,7 @@ def _card(result: QuestionResult, words: Words) -> str:
     """Return one question with a bar for each figure."""
     scale = result.finding.scale
     heading = f"<h3>{escape(_question(result, words))}</h3>"
-    names = scale.names or (words("mean"),)
+    names = _names(scale, words)
     first = words("answer") if scale.shares else ""
     rows = list(zip(names, result.finding.estimates, strict=True))
     body = f"{_basis(result, words)}{_bars(first, rows, scale, result, words)}"
@@ -169,14 +170,14 @@ def _bars(first: str, rows: Sequence[tuple[str, Estimate]], scale: Scale, result
 def _matrix(results: Sequence[QuestionResult], words: Words) -> str:
     """Return a table of groups and answers, with the interval below each figure."""
     scale = results[0].finding.scale
-    head = "".join(map(_heading, (words("group"), *scale.names)))
+    head = "".join(map(_heading, (words("group"), *_names(scale, words))))
     rows = []
     for each in results:
         axis = _axis(scale, each.finding.estimates)
         cells = "".join(
             f'<td role="cell" data-answer="{escape(name)}">{_figure(one.value, scale, words)}'
             f"<small>{_ends(one, scale, words)}</small>{_bar(one, *axis, _named(one, scale, words))}</td>"
-            for name, one in zip(scale.names, each.finding.estimates, strict=True)
+            for name, one in zip(_names(scale, words), each.finding.estimates, strict=True)
         )
         rows.append(f'<tr role="row">{_row_heading(each.group)}{cells}</tr>')
     name = _question(results[0], words)
@@ -239,14 +240,18 @@ def _ends(estimate: Estimate, scale: Scale, words: Words) -> str:
     return words("to", low=low, high=high)
 
 
+def _names(scale: Scale, words: Words) -> tuple[str, ...]:
+    return tuple(words("resemblance-other") if each is OTHER else each for each in scale.names) or (words("mean"),)
+
+
 def _named(estimate: Estimate, scale: Scale, words: Words) -> str:
     return f"{_figure(estimate.value, scale, words)} ({_ends(estimate, scale, words)})"
 
 
 def _question(result: QuestionResult, words: Words) -> str:
     """Return the study's own words of a question, or ours for what a study has no words for."""
-    if result.key.startswith("resemblance-"):
-        return words("resemblance", name=result.words.rpartition(": ")[2])
+    if result.finding.scale.names[:1] == (OTHER,):
+        return words("resemblance", name=result.finding.scale.names[1])
     ours = {"list": "list", "links": "mixing", "friends": "friends", "friends-again": "friends"}
     return words(ours[result.key]) if result.key in ours else result.words
 
