@@ -78,6 +78,7 @@ _ACCOUNT = {
     **BUDGET_OPTIONS,
     **{name: SETTINGS[name] for name in ("panel", "pilot", "class_sums", "public_features")},
     **PROCESS_OPTIONS,
+    "degree": (float, "Say how far an average over so many neighbours is off (local systems; default: not said)."),
     "target_epsilon": (float, "Instead of --sigma: the epsilon to calibrate it for (no default)."),
 }
 _AUDIT = {

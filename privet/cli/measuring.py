@@ -190,8 +190,7 @@ def field_name(kind: type[System], option: str) -> str:
         if option == "epsilon" and budgets:
             takes = ", ".join(f"--{each}" for each in budgets)
             raise BadOption(f"{kind.name} is a local system and takes {takes}, not --epsilon.")
-        spelled = f"--{option.replace('_', '-')}"
-        raise BadOption(f"{kind.name} has no setting for {spelled}; its settings are {', '.join(sorted(known))}.")
+        raise BadOption(f"{kind.name} has no setting {option}; its settings are {', '.join(sorted(known))}.")
     return name
 
 

@@ -1,4 +1,4 @@
-"""The forms in which an operator downloads a study: Parquet and CSV files of answers, a panel, the public record."""
+"""The forms in which an operator downloads a study: files of answers, a panel, results, the public record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 from privet.collection.operator.export.answer_files import answer_tables, write_answers
 from privet.collection.operator.export.public_record import copy_record
 from privet.collection.operator.keys import write_secret_rows
+from privet.collection.operator.results.reading import results_in
 from privet.collection.server.http.operator_routes import Download
+from privet.collection.server.store.overview import stores_of
 from privet.collection.server.store.store import Store
 from privet.collection.study.forms import OpenData
 from privet.collection.study.manifest import Study
@@ -60,10 +62,16 @@ def _panel(store: Store, out: Path) -> None:
     write_panel(out, store.study, store.collected()[1])
 
 
+def _results(first: Store, out: Path) -> None:
+    results_in(stores_of(first)).save(out)
+
+
 DOWNLOADS: Mapping[str, Download] = {
     "parquet": Download("answers.parquet", "application/vnd.apache.parquet", _parquet, "questions"),
     "csv": Download("answers.csv", "text/csv; charset=utf-8", _csv, "questions"),
     "panel": Download("panel.csv", "text/csv; charset=utf-8", _panel, "panel"),
+    "results": Download("results.html", "text/html; charset=utf-8", _results),
+    "results-csv": Download("results.csv", "text/csv; charset=utf-8", _results),
     "record": Download("record.sqlite", "application/vnd.sqlite3", copy_record),
 }
 """The forms in which an operator can download a study."""

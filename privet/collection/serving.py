@@ -10,6 +10,7 @@ import uvicorn
 
 from privet.collection.downloads import DOWNLOADS
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.results.reading import results_html
 from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.http.limits import ImpatientProtocol
 from privet.collection.server.http.monitoring import Complaints, Events
@@ -49,6 +50,7 @@ def serve(
             private_metrics=private_metrics,
             next_round=lambda days: next_round_command(folder, days),
             downloads=DOWNLOADS,
+            results=results_html,
         )
         uvicorn.run(
             app,

@@ -120,7 +120,7 @@ class Guarantee:
         if self.relationship_epsilon is None:
             return ()
         price = at_most(self.relationship_epsilon)
-        return (f"{_RELATIONSHIP} {price}; k relationships of one person at once cost k times as much",)
+        return (f"{_RELATIONSHIP} {price}; k relationships of one person at once cost at most k times as much",)
 
     @classmethod
     def local(cls, unit: Unit, epsilon: float, delta: float = 0.0, **rest: Any) -> Guarantee:

@@ -82,8 +82,9 @@ class LocalSystem(ABC):
         object.__setattr__(self, "defence", tuple(self.defence))
         unknown = [each for each in self.defence if each not in self.defences]
         if unknown:
-            known = ", ".join(self.defences) or "none: it has no defences"
-            raise InvalidParameter("defence", f"of {known}", unknown[0])
+            known = " and ".join(self.defences)
+            expected = f"one or more of {known}" if known else f"left out: {self.name} has no defences"
+            raise InvalidParameter("defence", expected, unknown[0])
         for name in ("epsilon_features", "epsilon_labels", "epsilon_edges"):
             value = getattr(self, name, None)
             if value is not None:

@@ -55,7 +55,11 @@ def test_the_vectors_force_rejections_and_refinements() -> None:
 
 
 def test_python_draws_the_symbols_of_mechanisms() -> None:
-    assert {vector["mechanism"]["mechanism"] for vector in MECHANISM_VECTORS} == {"counts", "offered-response"}
+    assert {vector["mechanism"]["mechanism"] for vector in MECHANISM_VECTORS} == {
+        "counts",
+        "offered-response",
+        "subset-response",
+    }
     for vector in MECHANISM_VECTORS:
         drawn = MECHANISM_MAKER["draw"](vector["mechanism"], vector["value"], words_of(vector))
         assert drawn == (vector["symbols"], vector["used"])
@@ -110,7 +114,7 @@ def test_python_refuses_what_a_dishonest_server_tries() -> None:
         else:
             with pytest.raises(PrivetError):
                 check()
-    assert honest == 1
+    assert honest == 2
 
 
 def test_the_round_vectors_are_those_of_their_maker() -> None:
@@ -143,6 +147,7 @@ def test_node_finds_a_round_vector_that_differs(tmp_path: Path) -> None:
         "arrays": [{**first["arrays"][0], "values": [1]}],
         "scores": [{**first["scores"][0], "position": 9}],
         "counts": [{**first["counts"][0], "counts": [9]}],
+        "pointed": [{**first["pointed"][0], "position": 9}],
         "shown": [{**first["shown"][0], "body": "00"}],
         "reports": [{**first["reports"][0], "shows": False, "json": plain_values(first["reports"][0])}],
         "prices": [{**first["prices"][0], "cost": 0.25}],

@@ -40,6 +40,8 @@ def print_account(account: MechanismAccount | LocalAccount) -> None:
         claimed = f"{account.guarantee.published_epsilon:.4g} (the paper's claim; it does not hold)"
         table.add_row("published epsilon", claimed)
     _add_words(table, account)
+    if isinstance(account, LocalAccount) and account.average is not None:
+        table.add_row(f"an average over {account.average.neighbours:g} neighbours is", account.average.in_words())
     if isinstance(account, MechanismAccount):
         _add_worth(table, account)
     console = Console()

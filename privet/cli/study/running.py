@@ -26,16 +26,21 @@ def links(
     url: Annotated[
         str, typer.Option(help="Where participants reach the collector, such as https://study.example.org.")
     ],
-    out: Annotated[Path, typer.Option(help="The CSV file to write: node, link.")] = Path("links.csv"),
+    out: Annotated[Path, typer.Option(help="The CSV file to write: node, panel, link.")] = Path("links.csv"),
+    waiting: Annotated[
+        bool, typer.Option("--waiting", help="Only of those who have not answered, to remind them (default: all).")
+    ] = False,
 ) -> None:
     """Write every participant's personal link to a file.
 
-    Links have the tokens that are valid now. The file is a secret.
+    Links have the tokens that are valid now, and say who is in the panel. The file is a secret. Reminders are
+    computed here: no log tells who has not answered.
     """
     from privet.collection.operator.enrolment import write_links
 
-    count = write_links(folder, url, out)
-    typer.echo(f"Wrote {count:,} links to {out}; each is one person's secret.")
+    count = write_links(folder, url, out, waiting=waiting)
+    of = " of people who have not answered" if waiting else ""
+    typer.echo(f"Wrote {count:,} link{'' if count == 1 else 's'}{of} to {out}; each is one person's secret.")
 
 
 @study.command()

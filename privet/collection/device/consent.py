@@ -79,6 +79,7 @@ def rights_in_words(study: Study) -> list[str]:
     return [
         retention_in_words(study),
         f"{until} you can withdraw with the same link: the collector erases all that you sent in this study.",
+        *(["Once the study has closed, everybody can see what people answered, as estimates."] * study.publish_results),
         "Your budget stays spent, because somebody has seen the report, and models trained before may have used it.",
         *(["A published table of classes keeps yours, if it was drawn up before."] if study.publishes_classes else []),
     ]

@@ -180,6 +180,7 @@ class Study(_Document):
             collection, which then has one round.
         inputs: The operator's public data that rounds are computed from.
         delete_after: The number of days after closing after which the collector deletes reports; None for never.
+        publish_results: True if everybody sees what people answered, as estimates, once the study has closed.
         opens: The first moment at which reports are taken.
         closes: The first moment at which they are not taken any more.
 
@@ -211,6 +212,7 @@ class Study(_Document):
     plan: Plan | None = None
     inputs: Inputs = Inputs()
     delete_after: Annotated[int, Field(ge=0, le=36_600)] | None = None
+    publish_results: bool = False
     opens: Moment
     closes: Moment
 
@@ -298,6 +300,8 @@ class Study(_Document):
     def canonical(self) -> bytes:
         """Return the bytes that the id is made of and that a collector serves."""
         document = self.model_dump(mode="json", by_alias=True)
+        if not self.publish_results:
+            del document["publish_results"]  # so that a device that does not know the key refuses only where it is said
         return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
     @cached_property

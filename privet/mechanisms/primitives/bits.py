@@ -68,7 +68,7 @@ class SystemBits(Bits):
         seed = os.urandom(48)
         stream = Cipher(algorithms.AES(seed[:32]), modes.CTR(seed[32:])).encryptor()
         found = bytearray(8 * count + 16)  # a block more than is asked for, as update_into wants it
-        stream.update_into(bytes(8 * count), found)
+        stream.update_into(memoryview(found)[: 8 * count], found)  # zeros become the stream where they are
         return np.frombuffer(found, dtype="<u8", count=count).astype(np.uint64, copy=False)
 
 

@@ -41,7 +41,7 @@ _LARGEST_SCALE = 2.0**56  # 64 scales are below 2^62, so that 64-bit integers ho
 _CELLS = 4096  # of at least 1/64 of the scale each, so that they reach 32 scales far
 _FIRSTS = 1 << 16
 _DIGITS = 60
-_AT_ONCE = 1 << 14  # draws whose arrays stay in a processor's cache
+_AT_ONCE = 1 << 16  # draws whose arrays stay in a processor's larger cache
 
 
 class RoundedGaussian:
@@ -68,33 +68,37 @@ class RoundedGaussian:
             count: Their number.
             bits: The source of randomness.
         """
-        found = np.empty(count, dtype=np.int64)
-        proposed = [self._propose(found[start : start + _AT_ONCE], bits) for start in range(0, count, _AT_ONCE)]
-        if not proposed:
-            return found
-        unsure = np.concatenate([_AT_ONCE * number + each.places for number, each in enumerate(proposed)])
-        first, coins, inside = (np.concatenate(parts) for parts in list(zip(*proposed, strict=True))[1:])
-        cells = self._table.cells_of(first, bits)
-        found[unsure] = cells << np.int64(self.width_bits) | inside
-        again = unsure[~self._decide(cells, inside, coins, bits)]
+        sizes = [min(_AT_ONCE, count - start) for start in range(0, count, _AT_ONCE)]
+        parts = [self._draw(size, bits) for size in sizes]
+        return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+    def _draw(self, count: int, bits: Bits) -> NDArray[np.int64]:
+        found, unsure = self._propose(count, bits)
+        cells = self._table.cells_of(unsure.first, bits)
+        found[unsure.places] = cells << np.int64(self.width_bits) | unsure.inside
+        again = unsure.places[~self._decide(cells, unsure.inside, unsure.coins, bits)]
         if len(again):
-            found[again] = self.draw(len(again), bits)
+            found[again] = self._draw(len(again), bits)
         return found
 
-    def _propose(self, found: NDArray[np.int64], bits: Bits) -> _Unsure:
-        """Fill an array with integers of the envelope, and return those that are not accepted yet."""
-        words = bits.words(len(found)).view(np.int64)
-        first = (words >> np.int64(48)) & np.int64(_FIRSTS - 1)  # 16 bits for a cell, ...
-        coins = (words >> np.int64(48 - self._coin_bits)).astype(np.int32)  # ... and some for a coin
-        coins &= np.int32((1 << self._coin_bits) - 1)
-        inside = words if self._one_word else bits.words(len(found)).view(np.int64)
-        inside &= np.int64((1 << self.width_bits) - 1)
-        known = self._table.known[first]
-        unsure = np.flatnonzero(coins >= known & np.int32(0xFFFF))
-        found[:] = known >> np.int32(16)
-        found <<= np.int64(self.width_bits)
-        found |= inside
-        return _Unsure(unsure, first[unsure], coins[unsure], inside[unsure])
+    def _propose(self, count: int, bits: Bits) -> tuple[NDArray[np.int64], _Unsure]:
+        """Draw integers of the envelope, and return those beside that are not accepted yet."""
+        words = bits.words(count).view(np.int64)
+        lasts = words if self._one_word else bits.words(count).view(np.int64)
+        first = words >> np.int64(48)  # 16 bits for a cell, ...
+        first &= np.int64(_FIRSTS - 1)
+        coins = (words >> np.int64(32)).astype(np.uint16)  # ... and 16 of which the first are a coin
+        known = self._table.known.take(first)
+        places = np.flatnonzero(coins >= known.astype(np.uint16))
+        more = coins[places].astype(np.int32) >> np.int32(16 - self._coin_bits)
+        mask = np.int64((1 << self.width_bits) - 1)
+        unsure = _Unsure(places, first[places], more, lasts[places] & mask)
+        lasts &= mask
+        known >>= np.int32(16)
+        cells = known.astype(np.int64)
+        cells <<= np.int64(self.width_bits)
+        lasts |= cells
+        return lasts, unsure
 
     def _decide(
         self, cells: NDArray[np.int64], inside: NDArray[np.int64], coins: NDArray[np.int32], bits: Bits
@@ -144,8 +148,8 @@ class _Table(NamedTuple):
     """The cells, which are numbered from -2048 to 2047: cell c has the integers from c 2^m to (c + 1) 2^m - 1.
 
     Attributes:
-        known: For each 16 bits that a number may begin with, its cell and, in the last 16 bits, below which its coin's
-            first bits accept everywhere in the cell: 0 where the cell is not known yet.
+        known: For each 16 bits that a number may begin with, its cell and, in the last 16 bits, below which the 16 bits
+            that begin with a coin accept everywhere in the cell: 0 where the cell is not known yet.
         ends: The sum of the weights of each cell and all before it.
         begins: The first 64 bits of the sum of the weights before each cell.
     """
@@ -179,7 +183,7 @@ def _table_of(scale: float, width_bits: int, coin_bits: int) -> _Table:
     least = np.exp(last * (2.0 * nearest + last) * (-0.5 / scale**2)) * (1 - 2.0**-20)  # less, whatever was rounded
     surely = np.floor(least * 2.0**coin_bits).astype(np.int64)
     surely[np.unique(begins >> np.uint64(48)).astype(np.int64)] = 0  # two cells or more meet there
-    return _Table(((cells - _CELLS // 2) << 16 | surely).astype(np.int32), ends, begins)
+    return _Table(((cells - _CELLS // 2) << 16 | surely << 16 - coin_bits).astype(np.int32), ends, begins)
 
 
 def cell_weights(scale: float, width_bits: int) -> list[int]:

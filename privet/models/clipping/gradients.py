@@ -36,6 +36,7 @@ from privet.models.clipping.blocks import (
     one_pass,
     row_losses,
 )
+from privet.models.clipping.products import product
 from privet.models.clipping.rounded_layers import (
     FINER,
     WHOLE,
@@ -208,5 +209,5 @@ def _add_weighted(layer: Layer, factors: Array, weight: Tensor, bias: Tensor) ->
     if isinstance(inputs, SparseRows):
         weight += torch.from_numpy(inputs.weighted_sum(slopes.double().numpy()))
     else:
-        weight.addmm_(slopes.T, inputs)
+        weight += product(slopes.T, inputs)
     bias += slopes.sum(0)

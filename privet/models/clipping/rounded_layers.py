@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from privet.models.clipping.blocks import AggregatedLayer, Layer
-from privet.models.clipping.outer_sums import LARGEST, OuterSum
+from privet.models.clipping.outer_sums import LARGEST, OuterSum, Scaled
 from privet.models.clipping.rows import SparseRows
 
 __all__ = [
@@ -56,19 +56,17 @@ class Dense(NamedTuple):
 
     Attributes:
         slopes: The integers of g.
-        inputs: The vectors h.
-        scales: What each (h, 1) is multiplied by before it is rounded.
+        inputs: The integers of (h, 1).
         squares: At least the squared norm of each product, in units of C 2^-37.
     """
 
-    slopes: Tensor
-    inputs: Tensor
-    scales: Array
+    slopes: Scaled
+    inputs: Scaled
     squares: Array
 
     def leave_out(self, refused: NDArray[np.bool_]) -> None:
         """Let some examples count as zero."""
-        self.slopes[torch.from_numpy(refused)] = 0.0
+        self.slopes.factors[refused] = 0.0
 
 
 class Sparse(NamedTuple):
@@ -99,7 +97,7 @@ class Aggregated(NamedTuple):
 
 
 def rounded_dense(layer: Layer, factors: Array) -> Dense:
-    """Round a layer's slopes, and say how its dense inputs are to be rounded.
+    """Say how a layer's slopes and dense inputs are to be rounded.
 
     Rounding moves a vector of n entries by at most sqrt(n) / 2, which bounds all norms.
 
@@ -113,7 +111,8 @@ def rounded_dense(layer: Layer, factors: Array) -> Dense:
     size = LARGEST * _ABOVE + math.sqrt(inputs.shape[1] + 1) / 2
     steepest = np.sqrt(np.where(usable, layer.steepness, 0.0)) * slants * _ABOVE + math.sqrt(layer.slopes.shape[1]) / 2
     squares = (size * steepest * 2.0**_DENSE_SHIFT) ** 2
-    return Dense(_scaled(layer.slopes, slants).round_(), inputs, np.where(usable, LARGEST / lengths, 0.0), squares)
+    scales = np.where(usable, LARGEST / lengths, 0.0)
+    return Dense(Scaled(layer.slopes, slants), Scaled(inputs, scales, ends=True), squares)
 
 
 def rounded_sparse(layer: Layer, factors: Array) -> Sparse:
@@ -171,9 +170,7 @@ class DenseSum:
 
     def add(self, part: Dense) -> None:
         """Add the products of some examples."""
-        inputs = _scaled(part.inputs, part.scales, more=1)
-        inputs[:, -1] = torch.from_numpy(part.scales)
-        self._products.add(part.slopes, inputs.round_())
+        self._products.add(part.slopes, part.inputs)
 
     def total(self) -> NDArray[np.int64]:
         """Return the sum."""
@@ -205,10 +202,9 @@ class SparseSum:
         return self._total + self._part.astype(np.int64)
 
 
-def _scaled(rows: Tensor, factors: Array, more: int = 0) -> Tensor:
-    """Return each row times its factor, with room for more columns; one with factor 0 becomes zeros in any case."""
-    found = rows.new_empty(len(rows), rows.shape[1] + more)
-    torch.mul(rows, torch.from_numpy(factors).to(rows.dtype)[:, None], out=found[:, : rows.shape[1]])
+def _scaled(rows: Tensor, factors: Array) -> Tensor:
+    """Return each row times its factor; one with factor 0 becomes zeros in any case."""
+    found = rows * torch.from_numpy(factors).to(rows.dtype)[:, None]
     if not factors.all():
         found[torch.from_numpy(factors == 0)] = 0.0
     return found

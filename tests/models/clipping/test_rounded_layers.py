@@ -31,12 +31,12 @@ def test_stated_norms_are_at_least_those_of_the_integers(seed: int, size: float,
         norms = np.sqrt(layer.squares * layer.steepness)
         allowed = np.minimum(factors, 0.99 / np.maximum(norms, 1e-30))  # as clipping makes them
         part = rounded_dense(layer, allowed)
-        inputs = np.rint((part.inputs * torch.from_numpy(part.scales)[:, None].to(part.inputs.dtype)).numpy())
-        rows = written_out(part.slopes, inputs, np.rint(part.scales))
+        inputs = part.inputs.integers().numpy()
+        rows = written_out(part.slopes.integers(), inputs[:, :-1], inputs[:, -1])
         for integers, square in zip(rows, part.squares, strict=True):
             assert sum(each**2 for each in integers) << 18 <= square  # in units of 2^-37 instead of 2^-28
         assert not any(rows[0])
-        total = DenseSum(nn.Linear(part.inputs.shape[1], part.slopes.shape[1]))
+        total = DenseSum(nn.Linear(part.inputs.rows.shape[1], part.slopes.rows.shape[1]))
         total.add(part)
         assert total.total().tolist() == [sum(column) << 9 for column in zip(*rows, strict=True)], number
 

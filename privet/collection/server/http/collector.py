@@ -142,8 +142,9 @@ class CollectorState:
         return found
 
     def why_closed(self, found: ServedRound) -> str:
-        """Say in a sentence why a round takes no reports, or that another one has taken its place; empty if it does."""
-        return found.why_closed() if found is self.newest else _OVER
+        """Say in a sentence why a round takes no reports, as that another one has taken its place; empty if it does."""
+        why = found.why_closed()
+        return _OVER if why and found is not self.newest else why
 
     def node(self, request: Request) -> int:
         """Return the node that a request's token speaks for."""

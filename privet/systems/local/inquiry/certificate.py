@@ -16,10 +16,9 @@ from privet.estimation.friends.count_certificate import LEAST_CHANCE, MOST_FALSE
 from privet.estimation.friends.count_trials import trials, turned
 from privet.estimation.friends.friend_posterior import FriendPosterior
 from privet.mechanisms import OfferedResponse
-from privet.release.asks.resemblance import Resemblance
 from privet.systems.certificate import Certificate
 from privet.systems.collected import Collected
-from privet.systems.local.inquiry.learning import Weighed
+from privet.systems.local.inquiry.weighing import Weighed
 
 __all__ = ["certify_answers", "certify_counts", "possible_answers"]
 
@@ -65,15 +64,16 @@ def possible_answers(collected: Collected, weighed: Weighed) -> tuple[NDArray[np
         collected: The question with its offers, and the panel.
         weighed: The answers as they were weighed.
     """
-    question = collected.release.question(Resemblance.name)
+    ((name, model),) = weighed.models.items()
+    question = collected.release.question(name)
     offers, mechanism = question.ask.attachment("offers"), cast(OfferedResponse, question.mechanism)
-    kinds, said = possible_evidence(weighed.model, offers, mechanism)
-    classes = weighed.model.classes
-    if collected.shown is None or not isinstance(weighed.model, SeenScores):
+    kinds, said = possible_evidence(model, offers, mechanism)
+    classes = model.classes
+    if collected.shown is None or not isinstance(model, SeenScores):
         return kinds, said
     answers = max(said.shape[1], classes + 1)
     said = np.pad(said, ((0, 1), (0, answers - said.shape[1]), (0, 0)))
-    said[-1, :classes] = np.log(weighed.model.confusion(tuple(range(classes)))).T
+    said[-1, :classes] = np.log(model.confusion(tuple(range(classes)))).T
     kinds[collected.shown.users] = len(said) - 1
     return kinds, said
 

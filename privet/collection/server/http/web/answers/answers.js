@@ -4,7 +4,7 @@
  * to the end. A member of the panel sends the answers as they are (open_answers.js).
  */
 
-import { clipped, friendCounts, resembles } from "./functions.js";
+import { clipped, friendCounts, pointsTo, resembles } from "./functions.js";
 import { packShown, unpackShown } from "./open_answers.js";
 
 export { fromHex, toHex } from "../study/hex.js";
@@ -20,7 +20,15 @@ const ANSWERS = {
   },
   friends: (question, study, raw, bits) => ({ friends: counted(question, study, raw, bits) }),
   "friends-again": (question, study, raw, bits) => ({ "friends-again": counted(question, study, raw, bits) }),
+  person: (question, study, raw, bits) => ({ person: pointed(question, study, raw, bits) }),
+  "person-again": (question, study, raw, bits) => ({ "person-again": pointed(question, study, raw, bits) }),
 };
+
+function pointed(question, study, raw, bits) {
+  const features = question.reads === "friends" ? [] : clipped(raw.features, study.domains);
+  const position = pointsTo(features, raw.neighbours ?? [], question, study.classes);
+  return question.mechanism.perturb([position, question.offers.length], bits);
+}
 
 function counted(question, study, raw, bits) {
   const { mechanism } = question;
@@ -87,7 +95,7 @@ export function toJson(study, report) {
 }
 
 const isFixed = ({ width }) => width !== null;
-const isSingle = (name) => name === "label" || name === "resemblance";
+const isSingle = (name) => ["label", "resemblance", "person", "person-again"].includes(name);
 
 function symbolsOf(report, name) {
   if (name === "features") return report.symbols;
