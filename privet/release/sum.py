@@ -202,9 +202,5 @@ class Sum:
         """
         if len(private) > self.people:
             raise InvalidData(f"The noise of this sum counts on at most {self.people:,} people, not {len(private):,}.")
-        total = np.zeros(self.tally.width, dtype=np.int64)
-        for start in range(0, len(private), 256):  # rows may be wide
-            some = private.take(np.arange(start, min(start + 256, len(private))))
-            total += self.tally.contributions(self.tally.measure(some)).sum(axis=0)
-        noisy = total * 2**self.shift + self.draw(bits) + self.draw(bits)
+        noisy = self.tally.total(private) * 2**self.shift + self.draw(bits) + self.draw(bits)
         return np.asarray(noisy / 2.0**self.shift)

@@ -74,17 +74,33 @@ class UnitFeatures(Tally):
         return 2 * self.steps if self.negative else self.steps
 
     def measure(self, private: PrivateData) -> NDArray[np.int64]:
-        given = features_of(private)
-        rows = np.nan_to_num(np.asarray(given.todense() if sp.issparse(given) else given, dtype=np.float64))
-        rows = rows if self.negative else np.maximum(rows, 0.0)
-        largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
-        rows = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)  # so that squares are finite
-        norms = np.sqrt((rows**2).sum(axis=1, keepdims=True))
-        scaled = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
-        integers = np.trunc(scaled * (self.steps * _SHRUNK)).astype(np.int64)
+        return np.asarray(self._integers(private).toarray() + self._zero)
+
+    def total(self, private: PrivateData) -> NDArray[np.int64]:
+        integers = self._integers(private)
+        return np.asarray(integers.sum(axis=0) + integers.shape[0] * self._zero, dtype=np.int64).ravel()
+
+    @property
+    def _zero(self) -> int:
+        """The measurement that stands for 0."""
+        return self.steps if self.negative else 0
+
+    def _integers(self, private: PrivateData) -> sp.csr_array:
+        """Return vectors of length 1 in steps, rounded towards 0."""
+        rows = sp.csr_array(features_of(private), dtype=np.float64, copy=True)
+        rows.sum_duplicates()
+        rows.data = np.nan_to_num(rows.data)
+        if not self.negative:
+            rows.data = np.maximum(rows.data, 0.0)
+        counts = np.diff(rows.indptr)
+        largest = abs(rows).max(axis=1).toarray().ravel()  # divided by first, so that squares are finite
+        rows.data /= np.repeat(np.where(largest > 0, largest, 1.0), counts)
+        norms = np.sqrt((rows**2).sum(axis=1))
+        rows.data *= np.repeat(self.steps * _SHRUNK / np.where(norms > 0, norms, 1.0), counts)
+        integers = sp.csr_array((np.trunc(rows.data).astype(np.int64), rows.indices, rows.indptr), shape=rows.shape)
         if ((integers**2).sum(axis=1) > self.steps**2).any():
             raise AssertionError("a vector is longer than its length")
-        return np.asarray(integers + (self.steps if self.negative else 0))
+        return integers
 
     def contributions(self, measurements: NDArray[np.int64]) -> NDArray[np.int64]:
         return measurements

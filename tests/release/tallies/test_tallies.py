@@ -74,6 +74,7 @@ def test_sparse_features_are_those_of_the_same_dense_ones() -> None:
     for tally in TALLIES:
         dense, sparse = tally.measure(people(rows)), tally.measure(people(sp.csr_array(rows)))  # type: ignore[arg-type]
         assert (dense == sparse).all()
+        assert (tally.total(people(sp.csr_array(rows))) == tally.contributions(dense).sum(axis=0)).all()
 
 
 def test_unit_vectors_come_back() -> None:
