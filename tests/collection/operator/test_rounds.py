@@ -205,7 +205,8 @@ def test_a_pilot_is_drawn_by_lot(graph):
 @pytest.mark.parametrize(
     ("system", "given", "words"),
     [
-        ({"class_sums": 1.0}, {}, "needs a trusted aggregator, and a study has none"),
+        ({"class_sums": 1.0}, {}, "needs a trusted aggregator or two servers, and a study has neither"),
+        ({"server_sums": 1.0}, {}, "needs a trusted aggregator or two servers, and a study has neither"),
         ({"panel": 0.1}, {"panel": None}, "learns from a panel. Name the people"),
         ({"panel": 0.1, "epsilon_labels": 1.0}, {"labels": np.zeros(160, dtype=np.int64)}, "public labels"),
         ({"panel": 0.1, "epsilon_features": 1.0, "epsilon_edges": 1.0}, {}, "schema says that they are public"),
