@@ -26,16 +26,21 @@ def links(
     url: Annotated[
         str, typer.Option(help="Where participants reach the collector, such as https://study.example.org.")
     ],
-    out: Annotated[Path, typer.Option(help="The CSV file to write: node, link.")] = Path("links.csv"),
+    out: Annotated[Path, typer.Option(help="The CSV file to write: node, panel, link.")] = Path("links.csv"),
+    waiting: Annotated[
+        bool, typer.Option("--waiting", help="Only of those who have not answered, to remind them (default: all).")
+    ] = False,
 ) -> None:
     """Write every participant's personal link to a file.
 
-    Links have the tokens that are valid now. The file is a secret.
+    Links have the tokens that are valid now, and say who is in the panel. The file is a secret. Reminders are
+    computed here: no log tells who has not answered.
     """
     from privet.collection.operator.enrolment import write_links
 
-    count = write_links(folder, url, out)
-    typer.echo(f"Wrote {count:,} links to {out}; each is one person's secret.")
+    count = write_links(folder, url, out, waiting=waiting)
+    of = " of people who have not answered" if waiting else ""
+    typer.echo(f"Wrote {count:,} link{'' if count == 1 else 's'}{of} to {out}; each is one person's secret.")
 
 
 @study.command()
@@ -108,7 +113,7 @@ def serve(
     from privet.collection.serving import serve as run
 
     opened = StudyFolder.open(folder)
-    _check_port(host, port)
+    check_port(host, port)
     out = Console(highlight=False, soft_wrap=True, markup=False)
     out.print(f"Serving '{opened.study.title}' at http://{host}:{port}/ (operator: http://{host}:{port}/operator).")
     if host not in ("127.0.0.1", "::1", "localhost"):
@@ -118,7 +123,7 @@ def serve(
     run(opened, host, port, Limits(rate_limit, burst, proxied=proxied), events, private_metrics=private_metrics)
 
 
-def _check_port(host: str, port: int) -> None:
+def check_port(host: str, port: int) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.socket(family) as probe:

@@ -268,6 +268,7 @@ def test_after_a_withdrawal_no_round_is_answered(rounds: Rounds, visitor: Callab
     program = """async ([id, first]) => {
       const { reserve } = await import("/web/device/ledger.js");
       const { deliver } = await import("/web/device/delivery.js");
+      await (await import("/web/texts/texts.js")).speak("en", []); // the page's script has words of its own
       const rounds = [{ id: first, asked: [] }];
       const study = { id, manifest: { title: "Later", earlier: [first] }, rounds, asked: [], shows: false };
       const body = new Uint8Array([1]);

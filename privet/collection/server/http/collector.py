@@ -19,7 +19,7 @@ from starlette.responses import Response
 from privet.collection.server.http.background import Housekeeping
 from privet.collection.server.http.intake import Intake, Revoked
 from privet.collection.server.http.limits import Limits, RateLimit, address_of
-from privet.collection.server.http.monitoring import Events, Health, Metrics, Refusals
+from privet.collection.server.http.monitoring import Events, Health, Metrics, Refusals, Troubles
 from privet.collection.server.http.replies import HEADERS, Refused, UnknownStudy, reply, try_later
 from privet.collection.server.store.served_round import ServedRound
 from privet.collection.server.store.store import Store, StoreFailure
@@ -62,6 +62,7 @@ class CollectorState:
         self.intake = Intake(self.tokens, self.limits.batch_bytes, self.limits.proxied)
         self.rate = RateLimit(self.limits.rate, self.limits.burst)
         self.access = Access(self.tokens, (self.operator_key,))
+        self.store_trouble = Troubles(self.events)
         self.metrics, self.health, self.refusals = Metrics(), Health(self.events), Refusals(self.events)
         self.revoked: Revoked = frozenset()
         self.rejected: Tally[str] = Tally()
@@ -142,8 +143,9 @@ class CollectorState:
         return found
 
     def why_closed(self, found: ServedRound) -> str:
-        """Say in a sentence why a round takes no reports, or that another one has taken its place; empty if it does."""
-        return found.why_closed() if found is self.newest else _OVER
+        """Say in a sentence why a round takes no reports, as that another one has taken its place; empty if it does."""
+        why = found.why_closed()
+        return _OVER if why and found is not self.newest else why
 
     def node(self, request: Request) -> int:
         """Return the node that a request's token speaks for."""

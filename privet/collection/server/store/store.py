@@ -96,6 +96,12 @@ class Store(PublicStore):
             rows = connection.execute(query.order_by(REPORTS.c.node)).all()
         return [int(node) for node, _ in rows], [bytes(body) for _, body in rows]
 
+    def nodes(self) -> list[int]:
+        """Return the nodes that have reported to this round, ascending."""
+        query = sa.select(REPORTS.c.node).where(REPORTS.c.study == self._number).order_by(REPORTS.c.node)
+        with self._connection() as connection:
+            return [int(node) for node in connection.execute(query).scalars()]
+
     def blocks(self, first: int, last: int, size: int) -> Iterator[tuple[Answers, OpenData]]:
         """Yield what :meth:`collected` returns for a range of nodes, some reports at a time, as of one moment.
 

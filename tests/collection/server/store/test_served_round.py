@@ -70,7 +70,9 @@ def test_routes_of_all_rounds():
         assert client.get("/study").content == second.canonical()
         for study in (first, second):
             assert client.get(f"/public/{study.id}").content == study.canonical()
-        assert client.get(f"/status/{second.id}").json() == {"study": second.id, "open": True, "reason": ""}
+            assert client.get(f"/status/{study.id}").json() == {"study": study.id, "open": True, "reason": ""}
+        store.close()
+        wait_until(lambda: not client.get(f"/status/{first.id}").json()["open"])
         old = client.get(f"/status/{first.id}").json()
         assert (old["open"], "a newer one has begun" in old["reason"]) == (False, True)
         welcome = client.get(f"/reports/{first.id}", headers=known(tokens))
