@@ -17,7 +17,7 @@ import {
 import { Refusal } from "./refusal.js";
 
 const NUMERIC = { "multi-bit": MultiBit, hds: HDS, piecewise: Piecewise, laplace: Laplace };
-const PYTHON_ONLY = ["analytic-gaussian", "degree-response"];
+const PYTHON_ONLY = ["analytic-gaussian", "degree-response", "mixed-response"];
 const READERS = {
   ...{ features, label, neighbours, resemblance, friends, person },
   ...{ "friends-again": friends, "person-again": person },
