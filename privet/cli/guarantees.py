@@ -141,7 +141,7 @@ def audit(
     in many runs, many in one run, or runs until the audit is sure.
     """
     from privet.accounts.account import mechanism_from, system_kind
-    from privet.auditing.local.mechanism_audit import audit_claim
+    from privet.auditing.local.enumeration import audit_claim
     from privet.cli.render.guarantees import print_audit
     from privet.mechanisms import MECHANISMS
 
