@@ -136,7 +136,7 @@ def check_writable(*paths: Path | None, plot: Path | None = None) -> None:
 GROUPS: dict[str, tuple[str, ...]] = {
     "Budgets": (
         "epsilon", "epsilon_features", "epsilon_labels", "epsilon_edges", "epsilon_person", "epsilon_per_feature",
-        "class_sums", "delta", "target_epsilon", "budget",
+        "class_sums", "server_sums", "delta", "target_epsilon", "budget",
     ),
     "The population": ("dimension", "low", "high", "classes", "categories", "num_nodes", "nodes", "public_features"),
     "The mechanism": ("sample", "steps", "cap", "most", "fill", "one_sided"),
