@@ -427,7 +427,16 @@ def _prices() -> list[dict[str, Any]]:
         chain = Chain(tuple(rounds))
         cost = chain.price.epsilon
         made.append({"rounds": [[each.id, each.canonical().decode()] for each in rounds], "cost": cost})
-    return made
+    return [*made, _other_units(server, kinds["person"], kinds["person-again"])]
+
+
+def _other_units(server: Server, first: dict[str, Any], again: dict[str, Any]) -> dict[str, Any]:
+    """Two waves that promise different units, of which none can stand for the other: they add up."""
+    narrow = {**again, "reads": "friends"}
+    one = declared(server, [first], plan=plan(first, narrow))
+    other = declared(server, [narrow], earlier=[one.id], plan=plan(first, narrow))
+    rounds = [[each.id, each.canonical().decode()] for each in (one, other)]
+    return {"rounds": rounds, "cost": Chain((one, other)).price.epsilon}
 
 
 def _honest(node: int = 4) -> tuple[Server, Study, Study]:
