@@ -30,6 +30,7 @@ from privet.release.asks.friends import Friends
 from privet.release.asks.person import Person
 from privet.release.asks.resemblance import Resemblance, linear_scores
 from privet.release.blobs import array_digest, blob_of
+from privet.release.log_shares import log_shares
 from privet.release.tree import HashTree
 
 HERE = Path(__file__).parent
@@ -78,6 +79,7 @@ def vectors() -> dict[str, Any]:
         "scores": _scores(),
         "counts": _counts(),
         "pointed": _pointed(),
+        "logs": _logs(),
         "shown": _shown(),
         "reports": [*(_report(number) for number in range(40)), *(_whole_report(number) for number in range(40, 70))],
         "prices": _prices(),
@@ -257,6 +259,16 @@ def _counts() -> list[dict[str, Any]]:
         found = ask.apply(private, Counts(epsilon=1.0, classes=classes, cap=cap))[0].tolist()
         tables = {"table": table, "ranks": ranks, "classes": classes, "cap": cap}
         made.append({"node": node, "friends": listed, "counts": found, **tables})
+    return made
+
+
+def _logs() -> list[dict[str, Any]]:
+    chance, made = random.Random(5), []
+    for _ in range(100):
+        shares = [chance.choice([1, chance.randint(1, 20_000)]) for _ in range(3)]
+        weights = [chance.choice([0, 255 * chance.randint(0, 9), chance.randint(0, 10**6)]) for _ in range(3)]
+        found = log_shares(np.array([weights]), np.array(shares, dtype=np.int32))[0].tolist()
+        made.append({"shares": shares, "weights": weights, "logs": found})
     return made
 
 
