@@ -76,7 +76,7 @@ PROCESS_OPTIONS: dict[str, tuple[Any, str]] = {
 _ACCOUNT = {
     **MECHANISM_OPTIONS,
     **BUDGET_OPTIONS,
-    **{name: SETTINGS[name] for name in ("panel", "pilot", "class_sums", "public_features")},
+    **{name: SETTINGS[name] for name in ("panel", "pilot", "class_sums", "server_sums", "public_features")},
     **PROCESS_OPTIONS,
     "degree": (float, "Say how far an average over so many neighbours is off (local systems; default: not said)."),
     "target_epsilon": (float, "Instead of --sigma: the epsilon to calibrate it for (no default)."),

@@ -179,6 +179,11 @@ def test_everything_on_a_device_is_asked_in_two_waves_and_charged_once(graph, re
     assert not np.intersect1d(np.concatenate(people), PANEL if panel else []).size
     chain = store.chain()
     assert (chain.price.epsilon, chain.guarantee().relationship_epsilon) == (3.0, 6.0)
+    tables = [store.at(each).form.release.questions[0].ask.attachment("table") for each in chain.rounds[-2:]]
+    unlabelled = np.setdiff1d(people[0], np.arange(100))
+    assert not tables[0][unlabelled].any()
+    assert tables[1][unlabelled].any(axis=1).all()  # what the first wave's answers point to
+    assert not tables[1][np.setdiff1d(people[1], np.arange(100))].any()
     shown = Received.at(store).collected(planned_system(store.study, store)).shown
     if panel:
         assert np.array_equal(shown.lists.toarray(), graph.adjacency[PANEL].toarray())
@@ -200,7 +205,8 @@ def test_a_pilot_is_drawn_by_lot(graph):
 @pytest.mark.parametrize(
     ("system", "given", "words"),
     [
-        ({"class_sums": 1.0}, {}, "needs a trusted aggregator, and a study has none"),
+        ({"class_sums": 1.0}, {}, "needs a trusted aggregator or two servers, and a study has neither"),
+        ({"server_sums": 1.0}, {}, "needs a trusted aggregator or two servers, and a study has neither"),
         ({"panel": 0.1}, {"panel": None}, "learns from a panel. Name the people"),
         ({"panel": 0.1, "epsilon_labels": 1.0}, {"labels": np.zeros(160, dtype=np.int64)}, "public labels"),
         ({"panel": 0.1, "epsilon_features": 1.0, "epsilon_edges": 1.0}, {}, "schema says that they are public"),
