@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privet.errors import InvalidParameter
 from privet.vdaf.fields import Elements
@@ -32,7 +33,7 @@ class Prio3(Instance):
     def shard(
         self,
         context: bytes,
-        measurements: Sequence[Any],
+        measurements: Sequence[Any] | NDArray[Any],
         nonces: Sequence[bytes] | None = None,
         random: Sequence[bytes] | None = None,
     ) -> list[Report]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.data import Graph
+from privet.data.population import Population
 from privet.errors import InvalidData
 from privet.estimation.answers.answer_models import best_offers
 from privet.estimation.answers.scorers import LinearScorer, check_classes
@@ -24,7 +25,7 @@ from privet.release.asks.person import Person
 from privet.release.asks.resemblance import Resemblance
 from privet.systems.collected import Collected, Showing, labelled
 from privet.systems.local.inquiry.person import InquiryPerson
-from privet.systems.local.inquiry.sums import ClassSums, class_sums_release
+from privet.systems.local.inquiry.sums import ClassSums, class_sums_release, server_sums_of
 from privet.systems.local.inquiry.weighing import CHOICES
 
 __all__ = ["InquiryRounds", "who_was_asked"]
@@ -63,11 +64,14 @@ class InquiryRounds(InquiryPerson):
         return None if self.panel is None else Showing(self._panel(graph), lists=self._shows_lists)
 
     def sums(self, graph: Graph, bits: Bits) -> ClassSums | None:
-        """Play the aggregator of class sums."""
-        if self.class_sums is None:
-            return None
-        noise = class_sums_release(self.class_sums, graph.num_nodes)
-        return ClassSums.of(graph, self.release(graph).population.classes, noise, bits)
+        """Play the aggregator of class sums, or the two servers."""
+        population = Population.of(graph)
+        if self.class_sums is not None:
+            return ClassSums.of(graph, population.classes, class_sums_release(self.class_sums, graph.num_nodes), bits)
+        if self.server_sums is not None:
+            wanted = server_sums_of(self.server_sums, population)
+            return ClassSums.by_two_servers(graph, population.classes, wanted, bits)
+        return None
 
     def check(self, graph: Graph) -> None:
         """Refuse what every system refuses, directed friend lists, and a panel or pilot of fewer than two classes."""

@@ -21,12 +21,17 @@ from privet.release.asks.resemblance import Resemblance
 from privet.release.blobs import array_digest
 from privet.release.price import Aggregate
 from privet.systems.base import LocalSystem
-from privet.systems.local.inquiry.sums import class_sums_aggregate, class_sums_release
+from privet.systems.local.inquiry.sums import (
+    class_sums_aggregate,
+    class_sums_release,
+    server_sums_aggregate,
+    server_sums_of,
+)
 
 __all__ = ["InquirySettings"]
 
 READS = ("everything", "friends", "features")
-_SOURCES = ("panel", "pilot", "class_sums", "scorer")
+_SOURCES = ("panel", "pilot", "class_sums", "server_sums", "scorer")
 _PANEL = 0.1  # the share of people in a panel where no other source of a scorer is named
 _MOST_OPTIONS = 255
 _MOST_SUBSETS = 15  # there are up to 6,435 subsets of 15 options
@@ -53,6 +58,7 @@ class InquirySettings(LocalSystem):
             source of a scorer is named.
         pilot: The share of people, among training nodes, who spend the budget on a noisy feature vector instead.
         class_sums: The central epsilon of class sums from a trusted aggregator of labelled people's features.
+        server_sums: The epsilon of class sums by two servers, neither of which sees anybody's features.
         scorer: A public scorer: a matrix of (features + 1) x classes, or a function of a feature matrix.
         public_features: True if everybody's features are public and only friend lists are private.
         calibrators: The share of labelled people who answer too, so that the weights of answers can be fitted.
@@ -71,6 +77,7 @@ class InquirySettings(LocalSystem):
     panel: Any = None
     pilot: float | None = None
     class_sums: float | None = None
+    server_sums: float | None = None
     scorer: Any = None
     public_features: bool = False
     calibrators: float = 0.3
@@ -138,7 +145,7 @@ class InquirySettings(LocalSystem):
             raise InvalidParameter(
                 "A second wave counts over a fuller table of friends. Let the question read friends."
             )
-        for name in ("pilot", "class_sums"):
+        for name in ("pilot", "class_sums", "server_sums"):
             if getattr(self, name) is not None:
                 raise InvalidParameter(
                     f"The person question cannot weigh friends beside a scorer from {name}. Give a panel or a scorer."
@@ -149,8 +156,10 @@ class InquirySettings(LocalSystem):
             people = np.asarray(self.panel)
             ids = np.flatnonzero(people) if people.dtype == np.bool_ else people
             object.__setattr__(self, "panel", tuple(int(each) for each in ids))
-        if self.class_sums is not None:
-            self._check_positive("class_sums")
+        for name in ("class_sums", "server_sums"):
+            if getattr(self, name) is None:
+                continue
+            self._check_positive(name)
             if self.epsilon_labels is not None:
                 raise InvalidParameter(
                     "Class sums are made by true class, and labels are private. Use a panel or a pilot."
@@ -194,9 +203,11 @@ class InquirySettings(LocalSystem):
         )
 
     def _aggregated(self, population: Population) -> tuple[Aggregate, ...]:
-        if self.class_sums is None:
-            return ()
-        return (class_sums_aggregate(class_sums_release(self.class_sums, population.num_nodes)),)
+        if self.class_sums is not None:
+            return (class_sums_aggregate(class_sums_release(self.class_sums, population.num_nodes)),)
+        if self.server_sums is not None:
+            return (server_sums_aggregate(server_sums_of(self.server_sums, population)),)
+        return ()
 
     def _disclosed(self) -> tuple[str, ...]:
         shown = []

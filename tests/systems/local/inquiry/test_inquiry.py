@@ -55,6 +55,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "panel": {"panel": 0.3},
     "pilot": {"pilot": 0.3},
     "class sums": {"class_sums": 2.0},
+    "sums by two servers": {"server_sums": 2.0},
     "given matrix": {"scorer": WEIGHTS},
     "given function": {"scorer": by_function},
     "everybody": {"panel": 0.3, "everybody": True},
@@ -152,6 +153,8 @@ def test_what_is_shown_is_said() -> None:
     assert "the panel (3 people)" in said(panel=(1, 2, 3))
     assert "everybody's features" in said(**FRIENDS_ONLY, public_features=True)
     assert "trusted aggregator" in said(class_sums=1.0)
+    assert "both servers together" in said(server_sums=1.0)
+    assert "aggregator" not in said(server_sums=1.0)
     for settings in ({"pilot": 0.2}, {"scorer": WEIGHTS}, FRIENDS_ONLY):
         assert "panel" not in said(**settings)
 
@@ -159,6 +162,8 @@ def test_what_is_shown_is_said() -> None:
 def test_class_sums_are_refused_where_labels_are_private() -> None:
     with pytest.raises(InvalidParameter, match="Class sums are made by true class, and labels are private"):
         inquiry(class_sums=1.0, epsilon_labels=1.0)
+    with pytest.raises(InvalidParameter, match="Class sums are made by true class, and labels are private"):
+        inquiry(server_sums=1.0, epsilon_labels=1.0)
 
 
 def test_branches_of_a_round_learn_on_their_own() -> None:
