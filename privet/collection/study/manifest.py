@@ -60,6 +60,7 @@ _NAMED = (
     "when you withdraw"
 )
 _PANEL = "the panel, who show their features and class as they are"
+_OPEN_PANEL = "the panel, who show their features, class and friends as they are, and their friendships"
 _WHO = (
     "who is asked in later rounds, which follows from public facts and from randomised answers to earlier ones, your "
     "own among them: what you report of your friends, for example, can decide whether you are asked again"
@@ -374,7 +375,7 @@ class Study(_Document):
         }
         disclosed = [sentence for sentence, holds in told.items() if holds]
         asked = LocalRelease.from_list(self.asked, self.population)
-        exempt = () if self.panel is None else (_PANEL,)
+        exempt = () if self.panel is None else (_OPEN_PANEL if self.shows_friends else _PANEL,)
         return replace(asked, disclosed=tuple(disclosed), exempt=exempt, hidden=frozenset(hidden))
 
     def guarantee(self) -> Guarantee:
