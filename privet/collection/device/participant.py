@@ -24,7 +24,7 @@ from privet.collection.study.directory import Directory
 from privet.collection.study.forms import OpenForm
 from privet.collection.study.manifest import Study
 from privet.collection.study.tokens import node_of
-from privet.data import Categories, Interval, Schema
+from privet.data import Categories, Interval
 from privet.errors import InvalidData, InvalidReports, OutOfRangeWarning
 from privet.mechanisms import Bits, SystemBits
 from privet.release import PrivateData
@@ -52,14 +52,14 @@ class PrivateAnswers:
         Answers outside their range are moved to its nearest end, also for questions that would not do so themselves.
         """
         study, node = prepared.study, prepared.node
-        features, label = self._coded(study.declared)
+        features, label = self._coded(study)
         for number, value in enumerate(features):
             if not _is_number(value):
                 raise InvalidData(_about_answer(study, number))
         if not all(_is_count(other) and 0 <= other < study.nodes for other in self.neighbours):
             raise InvalidData(f"Each of your neighbours must be another person's id from 0 to {study.nodes - 1}.")
         if label is not None and not (_is_count(label) and 0 <= label < max(study.declared.classes, 1)):
-            raise InvalidData(f"Your class must be a number from 0 to {study.declared.classes - 1}.")
+            raise InvalidData(_about_class(study))
         private = PrivateData.one(node, study.nodes, features, label, [int(each) for each in self.neighbours])
         prepared.release.check(private)
         if len(features) != study.declared.dimension:  # nothing is asked about them
@@ -68,20 +68,33 @@ class PrivateAnswers:
 
     def shown(self, study: Study) -> bytes:
         """Return the answers as they are, which a member of the panel agrees to show."""
-        features, label = self._coded(study.declared)
+        features, label = self._coded(study)
+        for number, (value, domain) in enumerate(zip(features, study.declared.features, strict=False)):
+            low, high = (0, domain.count - 1) if isinstance(domain, Categories) else (domain.low, domain.high)
+            whole = not isinstance(domain, Categories) or (_is_number(value) and float(value).is_integer())
+            if not (_is_number(value) and whole and low <= value <= high):
+                raise InvalidData(_about_answer(study, number))
+        if not _is_count(label) or not 0 <= label < study.declared.classes:
+            raise InvalidData(_about_class(study))
         try:
             return OpenForm(study.declared).pack(features, -1 if label is None else label)
         except (InvalidReports, ValueError, TypeError) as error:
             raise InvalidData(f"What you would show cannot be sent: {error}") from None
 
-    def _coded(self, schema: Schema) -> tuple[list[Any], Any]:
-        """Return features and class with codes in place of names."""
+    def _coded(self, study: Study) -> tuple[list[Any], Any]:
+        """Return features and class with codes in place of names; errors name the question, and no answer."""
+        schema = study.declared
         domains = chain(schema.features, repeat(None))  # a wrong number of answers is found where they are checked
-        coded = [
-            domain.code(value, f"answer {number} of your features") if isinstance(domain, Categories) else value
-            for number, (value, domain) in enumerate(zip(self.features, domains, strict=False))
-        ]
-        return coded, schema.class_code(self.label, "answers' label")
+        coded: list[Any] = []
+        for number, (value, domain) in enumerate(zip(self.features, domains, strict=False)):
+            try:
+                coded.append(domain.code(value) if isinstance(domain, Categories) else value)
+            except InvalidData:
+                raise InvalidData(_about_answer(study, number)) from None
+        try:
+            return coded, schema.class_code(self.label)
+        except InvalidData:
+            raise InvalidData(_about_class(study)) from None
 
     def outside(self, study: Study) -> list[tuple[int, float]]:
         """Return the number of each answer outside its declared range, and the end of it that it would count as."""
@@ -322,7 +335,13 @@ def _about_answer(study: Study, number: int) -> str:
     """Say what an answer must be, without the answer itself."""
     if number >= study.declared.dimension:
         return f"The study asks for {study.declared.dimension} features. Leave out answer {number + 1}."
-    return f"Answer {number + 1} ({study.question(number)}) must be {study.allowed(number)}."
+    return f"Answer {number + 1}, '{study.question(number)}', must be {study.allowed(number)}."
+
+
+def _about_class(study: Study) -> str:
+    """Say what the class must be, without the answer itself."""
+    asked = "Your class" if study.class_question is None else f"Your answer to '{study.class_question}'"
+    return f"{asked} must be {study.allowed_classes}."
 
 
 def _difference(study: Study, shown: Study) -> str:

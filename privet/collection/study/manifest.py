@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -32,7 +33,7 @@ from privet.privacy import Guarantee, Unit
 from privet.release import LocalRelease
 from privet.release.price import Price
 
-__all__ = ["DEFAULT_LIMIT", "Inputs", "InvalidManifest", "Plan", "Study"]
+__all__ = ["DEFAULT_LIMIT", "Inputs", "InvalidManifest", "Plan", "Study", "quoted"]
 
 MOST_NODES = (1 << 31) - 1
 MOST_FEATURES = 1_000_000
@@ -391,6 +392,13 @@ class Study(_Document):
         """The names of the classes, if the schema gives them."""
         return self.declared.class_names
 
+    @property
+    def allowed_classes(self) -> str:
+        """Return the classes in words."""
+        if self.class_names is not None:
+            return f"one of {quoted(self.class_names)}"
+        return f"a number from 0 to {self.declared.classes - 1}"
+
     def question(self, feature: int) -> str:
         """Return the words in which a feature is asked for."""
         return f"feature {feature}" if self.questions is None else self.questions[feature]
@@ -400,6 +408,11 @@ class Study(_Document):
         domain = self.declared.features[feature]
         if isinstance(domain, Categories):
             if domain.names is not None:
-                return f"one of {', '.join(domain.names)}"
+                return f"one of {quoted(domain.names)}"
             return f"one of {domain.count} categories, 0 to {domain.count - 1}"
         return f"a number from {domain.low:g} to {domain.high:g}"
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Return names in quotation marks: an answer may have a comma of its own."""
+    return ", ".join(f"'{name}'" for name in names)

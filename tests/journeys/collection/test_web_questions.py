@@ -405,8 +405,12 @@ def test_a_panel_shows_its_answers_after_an_explicit_yes(
     assert (entry["shows"], entry["cost"]) == (True, 0)
     page.reload()
     page.get_by_role("heading", name="your report is stored").wait_for()
+    receipt = page.locator("#receipt").inner_text()
+    assert "everything was shown as it is; no budget counts that" in receipt
+    assert "ε" not in receipt
+    assert page.get_by_text("You are in the panel: all of this was sent").is_visible()
     page.get_by_text("Your privacy budget: history and limit").click()
-    assert page.get_by_text("shown as it is").is_visible()
+    assert page.locator("#history").get_by_text("shown as it is").is_visible()
 
 
 def test_a_person_whom_the_round_does_not_ask(rounds: Rounds, visitor: Callable[..., Visit]) -> None:

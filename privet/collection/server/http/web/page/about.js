@@ -12,6 +12,8 @@ export function describeStudy(study, node) {
   const { title, purpose, operator, eligible } = study.manifest;
   document.title = text("about.window", { title });
   byId("title").replaceChildren(theirs(title));
+  byId("asker").replaceChildren(...pieces("about.asker", { operator: theirs(operator) }));
+  byId("asker").hidden = false;
   byId("purpose").replaceChildren(theirs(purpose));
   byId("summary").replaceChildren(
     ...inThreeLines(study).map(([heading, sentence]) => element("li", {}, element("strong", {}, heading), ` ${sentence}`)),
