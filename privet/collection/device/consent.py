@@ -13,7 +13,7 @@ from privet.collection.study.manifest import Study, quoted
 from privet.privacy import Unit
 from privet.privacy.rounding import at_most, odds_factor
 
-__all__ = ["describe", "local_minute", "retention_in_words", "rights_in_words"]
+__all__ = ["describe", "local_minute", "retention_in_words", "rights_in_words", "to_you"]
 
 _MOST_LINES = 12
 _STAYS = {
@@ -60,7 +60,7 @@ def describe(study: Study, ledger: Ledger | None = None, prepared: Prepared | No
         if promise.delta:
             lines.append(f"  Delta spent so far: {at_most(ledger.spent_delta)} of {LIFETIME_DELTA:g}.")
     lines += ["", "What becomes of your report", *(f"  {text}" for text in rights_in_words(study))]
-    lines += ["", "What is not protected", *(f"  - {text}" for text in guarantee.unprotected)]
+    lines += ["", "What is not protected", *(f"  - {to_you(text)}" for text in guarantee.unprotected)]
     return "\n".join(lines)
 
 
@@ -177,6 +177,11 @@ def _questions(study: Study) -> list[str]:
 
 def _names(study: Study) -> str:
     return "" if study.class_names is None else f" ({quoted(study.class_names)})"
+
+
+def to_you(text: str) -> str:
+    """Speak to the owner of the device, where a guarantee speaks of a user."""
+    return text.replace("the user was", "you were").replace("the user", "you")
 
 
 def local_minute(moment: datetime) -> str:

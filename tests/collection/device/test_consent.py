@@ -23,7 +23,7 @@ def test_words_and_numbers(study):
         "by at most 7.39",
         "Epsilon 2, delta 0",
         "Spent so far: 2 of 4; after this study: 4.",
-        "that the user took part",
+        "that you took part",
         "who is linked with whom, which the operator knows",
         "classifies people who did not answer",
     ):

@@ -29,6 +29,7 @@ from web_visits import (
     shown_report,
 )
 
+from privet.collection.device.consent import to_you
 from privet.collection.study.manifest import Study
 from privet.data import Schema
 from privet.privacy.rounding import at_most, odds_factor
@@ -100,7 +101,7 @@ def test_whole_participation(
         "Who are you connected with? (each connection)",
         "In all",
     ]
-    expected = [f"{text[0].upper()}{text[1:]}." for text in live.study.guarantee().unprotected]
+    expected = [f"{to_you(text)[0].upper()}{to_you(text)[1:]}." for text in live.study.guarantee().unprotected]
     assert page.locator("#unprotected li").all_inner_texts() == expected
     picture(page, f"participant-1-{width}-{scheme}")
 

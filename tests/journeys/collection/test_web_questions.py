@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from web_visits import CHROMIUM, Live, Visit, at, shown_report
 
+from privet.collection.device.consent import to_you
 from privet.collection.server.store.store import Store
 from privet.collection.study.directory import Directory
 from privet.collection.study.forms import OpenForm
@@ -148,7 +149,7 @@ def test_both_questions(
     assert "which of A, B and D your answers resemble most" in page.locator("#resemblance").inner_text()
     assert "with 58% probability, and each of the other 2 with 21%" in page.locator("#questions").inner_text()
     page.get_by_text("Costs in detail, limits of the protection").click()
-    expected = [f"{text[0].upper()}{text[1:]}." for text in rounds.second.guarantee().unprotected]
+    expected = [f"{to_you(text)[0].upper()}{to_you(text)[1:]}." for text in rounds.second.guarantee().unprotected]
     assert page.locator("#unprotected li").all_inner_texts() == expected
     names = page.get_by_role("table", name="What is sent, and what each question costs").locator("tbody th")
     assert names.all_inner_texts() == [

@@ -53,6 +53,6 @@ function describeCost(study) {
   const made = table(text("cost.caption"), headings, rows, { class: list.length > 1 ? "stacked totalled" : "stacked" });
   byId("parts").replaceChildren(made);
   byId("unprotected").replaceChildren(...unprotected(study).map((sentence) => element("li", {}, sentence)));
-  const command = element("code", { translate: "no" }, "privet participate LINK --answers answers.json");
+  const command = element("code", { translate: "no" }, "privet participate LINK");
   byId("trust-client").replaceChildren(...pieces("trust.client", { command }));
 }
