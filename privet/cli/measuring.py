@@ -47,6 +47,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "panel": (float, "Inquiry's scorer from a panel: share of people who show features and class (default 0.1)."),
     "pilot": (float, "Inquiry's scorer from a pilot: share of people who send a noisy vector (default: none)."),
     "class_sums": (float, "Inquiry's scorer from class sums: a trusted aggregator's epsilon (default: none)."),
+    "server_sums": (float, "Inquiry's scorer from class sums by two servers: their epsilon (default: none)."),
     "scorer": (Path, "Inquiry's scorer from a .npy file, (features + 1) x classes (default: the panel's)."),
     "public_features": (
         bool,
@@ -190,8 +191,7 @@ def field_name(kind: type[System], option: str) -> str:
         if option == "epsilon" and budgets:
             takes = ", ".join(f"--{each}" for each in budgets)
             raise BadOption(f"{kind.name} is a local system and takes {takes}, not --epsilon.")
-        spelled = f"--{option.replace('_', '-')}"
-        raise BadOption(f"{kind.name} has no setting for {spelled}; its settings are {', '.join(sorted(known))}.")
+        raise BadOption(f"{kind.name} has no setting {option}; its settings are {', '.join(sorted(known))}.")
     return name
 
 

@@ -132,12 +132,15 @@ def _agree(
     show: bool,
 ) -> None:
     """Show what is odd about the answers, and go on only with the owner's consent."""
+    from privet.collection.device.counted import friends_in_words
     from privet.collection.device.participant import Refusal
 
     study, node = prepared.study, prepared.node
     if directory is not None:
         names = ", ".join(f"{directory.names[other]} ({other})" for other in private.neighbours) or "nobody"
         out.print(f"You answer as {directory.names[node]} ({node}); your neighbours: {names}.", markup=False)
+    for sentence in [] if prepared.shows else friends_in_words(prepared, private.neighbours):
+        out.print(sentence, markup=False)
     for column, end in private.outside(study):
         sentence = f"Your answer to {study.question(column)} is not {study.allowed(column)}."
         if not clip and (yes or not agrees(out, f"{sentence} Let it count as {end:g}?")):

@@ -11,6 +11,7 @@ import uvicorn
 
 from privet.collection.downloads import DOWNLOADS
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.results.reading import results_html
 from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.http.background import Command
 from privet.collection.server.http.limits import ImpatientProtocol
@@ -51,6 +52,7 @@ def serve(
             private_metrics=private_metrics,
             next_round=_next_round(folder),
             downloads=DOWNLOADS,
+            results=results_html,
         )
         uvicorn.run(
             app,

@@ -244,7 +244,10 @@ def _most_telling(epsilon: Fraction, options: int) -> int:
         if subsets > _MOST_SUBSETS:
             break
         high, low = math.comb(options - 1, size - 1), math.comb(options - 1, size)
-        each = _odds(epsilon, options, size)
+        try:
+            each = _odds(epsilon, options, size)
+        except InvalidParameter:  # more likely subsets than the integers can tell from unlikely ones
+            break
         told = sum(
             count * p * math.log(subsets * p)
             for count, p in ((high, each.high / each.total), (low, each.low / each.total))

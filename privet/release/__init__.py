@@ -11,9 +11,10 @@ from privet.release.asks.resemblance import Resemblance
 from privet.release.local import LocalRelease
 from privet.release.private import PrivateData
 from privet.release.question import Question
+from privet.release.sum import Sum
 from privet.release.wire import WireForm
 
 __all__ = [
     "ASKS", "Answer", "Answers", "Ask", "Features", "Friends", "Label", "Length", "LocalRelease", "Neighbours",
-    "PrivateData", "Question", "Resemblance", "WireForm", "ranks_of",
+    "PrivateData", "Question", "Resemblance", "Sum", "WireForm", "ranks_of",
 ]  # fmt: skip

@@ -40,7 +40,7 @@ class LocalRelease:
             any asks nobody for anything.
         population: The public facts that they depend on.
         disclosed: Sentences on private fields that are public all the same, such as those of a panel that shows them.
-        aggregated: Noisy sums over the same people by an aggregator whom they trust; their price is added.
+        aggregated: Noisy sums over the same people, by a trusted aggregator or by two servers; their price is added.
         exempt: People whom the promise does not cover, such as a panel that shows its data.
         hidden: Units that nobody knows although these questions are not about them: other rounds of a study may be.
     """

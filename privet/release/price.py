@@ -19,13 +19,13 @@ __all__ = ["Aggregate", "Price"]
 
 @dataclass(frozen=True)
 class Aggregate:
-    """Noisy sums by an aggregator who sees some people's data, and whom they trust with them.
+    """Noisy sums over people, by an aggregator whom they trust with their data or by two servers.
 
     Attributes:
         part: The name of the line in a budget.
         mechanism: The noise in words.
         how: A clause that tells a person what happens.
-        promise: What holds of the noisy sums, towards everybody but the aggregator.
+        promise: What holds of the noisy sums, towards everybody but the aggregator, or but both servers together.
     """
 
     part: str
@@ -49,7 +49,7 @@ class Price:
 
     Attributes:
         questions: The questions that are answered.
-        aggregated: Noisy sums over the same people by an aggregator whom they trust.
+        aggregated: Noisy sums over the same people.
     """
 
     questions: tuple[Question, ...]
@@ -60,9 +60,11 @@ class Price:
         """The promise about each unit, in the order in which they are asked about."""
         promises = [_dearest([question.guarantee() for question in same]) for same in self._alternatives()]
         promises += [each.promise for each in self.aggregated]
+        models = [each.promise.model for each in self.aggregated]
+        trusted = "hybrid" if "hybrid" in models else next(iter(models), None)
         by_unit: dict[str, list[Guarantee]] = {}
         for promise in promises:
-            model = "hybrid" if self.aggregated else promise.model
+            model = trusted or promise.model
             by_unit.setdefault(promise.unit, []).append(replace(promise, model=model))
         return tuple(reduce(add, same) for same in by_unit.values())
 

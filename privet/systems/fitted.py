@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,13 @@ from numpy.typing import NDArray
 import privet
 from privet.build import build_digest
 from privet.data.files import atomic_directory, atomic_file
-from privet.errors import InvalidData
+from privet.errors import InvalidData, one_line
 from privet.privacy import Guarantee
 from privet.privacy.ledger import LedgerLine
 from privet.privacy.statement import write_statement
 from privet.systems.certificate import Certificate
 
-__all__ = ["Fitted"]
+__all__ = ["Fitted", "reading_model"]
 
 _FORMAT = "privet-fitted-3"
 _ARRAYS = ("guarantee", "probabilities", "embedding", "weights", "lines", "certificate")
@@ -136,15 +137,12 @@ class Fitted:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Fitted:
         """Read what :meth:`save` wrote."""
-        from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
         folder = Path(path)
-        try:
+        with reading_model(folder):
             document = json.loads((folder / "fitted.json").read_text())
             arrays = load_file(folder / "arrays.safetensors")
-        except (OSError, ValueError, SafetensorError) as error:
-            raise InvalidData(f"model in {folder.name}", "a model's directory", str(error)) from None
         wanted = {"probabilities", "nodes"} <= arrays.keys()
         if not isinstance(document, dict) or document.get("format") != _FORMAT or not wanted:
             raise InvalidData(f"{folder.name} is no model of the format {_FORMAT}: train it again with this version.")
@@ -248,3 +246,18 @@ def check_predictions_file(path: str | os.PathLike[str]) -> None:
     """Refuse a name that :meth:`Fitted.write_predictions` cannot write to, before anything is computed for it."""
     if Path(path).suffix not in (".csv", ".parquet"):
         raise InvalidData("file of predictions", "a .csv or .parquet file", Path(path).name)
+
+
+@contextmanager
+def reading_model(folder: Path) -> Iterator[None]:
+    """Tell in one sentence why files of a model's directory cannot be read."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except OSError:
+        raise InvalidData(
+            f"{folder.name} is no model's directory. Give one that 'privet train' or Fitted.save made."
+        ) from None
+    except (ValueError, SafetensorError) as error:
+        raise InvalidData(f"The model in {folder.name} is damaged: {one_line(str(error))}.") from None

@@ -28,6 +28,7 @@ from privet.mechanisms import (
     SampledResponse,
     SeededBits,
     SquareWave,
+    SubsetResponse,
 )
 
 __all__ = ["GROUPS", "LINKS", "QUESTIONS", "holds"]
@@ -104,14 +105,14 @@ def _counted() -> World:
     return World(Counts(epsilon=1.0, classes=2, cap=16), draw, (scale,), ((2.0, 0.1),))
 
 
-def _offered() -> World:
+def _offered(mechanism: Mechanism) -> World:
     """Ask which of three options is the true one."""
 
     def draw(rng: np.random.Generator, people: int) -> Any:
         return np.stack([rng.choice(3, size=people, p=_SHARES[3]), np.full(people, 3)], axis=1)
 
     scale = Scale(("a", "b", "c"), shares=True)
-    return World(OfferedResponse(epsilon=1.0, most=3), draw, (scale,), (_SHARES[3],))
+    return World(mechanism, draw, (scale,), (_SHARES[3],))
 
 
 QUESTIONS: dict[str, World] = {
@@ -129,7 +130,8 @@ QUESTIONS: dict[str, World] = {
     "sampled-response, filled": _categories(
         SampledResponse(epsilon_per_feature=1.0, categories=(2, 3), sample=1), 2, 3
     ),
-    "offered-response": _offered(),
+    "offered-response": _offered(OfferedResponse(epsilon=1.0, most=3)),
+    "subset-response": _offered(SubsetResponse(epsilon=1.0, most=3, sizes=(1, 2))),
     "counts": _counted(),
 }
 """A question by the name of the mechanism that it is asked with."""

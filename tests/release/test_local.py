@@ -74,8 +74,8 @@ def test_the_price_in_words_is_the_price_in_figures(chosen: LocalRelease) -> Non
         math.fsum(max(each.guarantee().relationship_epsilon for each in same) for same in charged_once(lists))
     )
     assert sentences == [
-        f"one relationship costs an epsilon of {at_most(price)}; k relationships of one person at once cost k times "
-        "as much"
+        f"one relationship costs an epsilon of {at_most(price)}; k relationships of one person at once cost at "
+        "most k times as much"
     ]
     doubled = promise + promise
     assert doubled.relationship_epsilon == pytest.approx(2 * price)

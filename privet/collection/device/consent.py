@@ -80,6 +80,7 @@ def rights_in_words(study: Study) -> list[str]:
     return [
         retention_in_words(study),
         f"{until} you can withdraw with the same link: the collector erases all that you sent in this study.",
+        *(["Once the study has closed, everybody can see what people answered, as estimates."] * study.publish_results),
         "Your budget stays spent, because somebody has seen the report, and models trained before may have used it.",
         *(["A published table of classes keeps yours, if it was drawn up before."] if study.publishes_classes else []),
     ]
@@ -99,6 +100,7 @@ def _open_description(study: Study) -> str:
             "What you are asked to show",
             *shown,
             f"  {study.class_question or 'your class'}: one of {study.declared.classes}{_names(study)}",
+            *([f"  your friends: which of the {study.nodes - 1} others they are"] if study.shows_friends else []),
             "",
             "Your rights",
             *(f"  {sentence}" for sentence in rights_in_words(study)),

@@ -266,6 +266,7 @@ class Declaration(Section):
         purpose: Why the data are asked for.
         language: The language of these words, in which the participants' page opens; None for the browser's.
         version: The study's own version number.
+        publish_results: True to show everybody what people answered, as estimates, once the study has closed.
         operator: Who asks.
         people: Who is asked.
         questions: The features.
@@ -281,6 +282,7 @@ class Declaration(Section):
     purpose: Words
     language: Literal["en", "de", "fr", "es"] | None = None
     version: Annotated[int, Field(ge=1)] = 1
+    publish_results: bool = False
     operator: Operator
     people: People
     questions: Annotated[tuple[Question, ...], Field(strict=False)]
@@ -345,6 +347,7 @@ class Declaration(Section):
             "questions": texts or None,
             "class_question": None if self.classes is None else self.classes.ask,
             "delete_after": None if kept == "never" else kept,
+            "publish_results": self.publish_results,
             "opens": opens.isoformat(),
             "closes": closes.isoformat(),
         }

@@ -11,17 +11,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import Field, fields
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from types import NoneType
+from typing import Any, get_origin
 
 from privet.data import KNOWN, Graph, group_columns, public_projection
 from privet.data.datasets import known_name
 from privet.errors import InvalidParameter
 from privet.systems import SYSTEMS, System
+from privet.systems.declared import Declared, declared_kinds
 
-__all__ = ["advised", "demonstrated", "is_published", "prepared", "preset", "published", "system_for"]
+__all__ = ["advised", "competing", "demonstrated", "is_published", "prepared", "preset", "published", "system_for"]
 
 _TRANSFORMS: dict[str, Callable[[Graph, Any], Graph]] = {
     "group_columns": lambda graph, size: group_columns(graph, int(size)),
@@ -46,7 +47,7 @@ def prepared(graph: Graph, system: str, dataset: str) -> Graph:
 
 
 def published(
-    kind: Any, dataset: str | None, settings: Mapping[str, Any], condition: str | None = None
+    kind: type[Declared], dataset: str | None, settings: Mapping[str, Any], condition: str | None = None
 ) -> dict[str, Any]:
     """Return the settings of a system's paper.
 
@@ -63,8 +64,8 @@ def published(
     variant = condition or kind.preset_condition(dict(settings))
     layers = [described, described.get("conditions", {}).get(variant, {}), known, known.get(variant, {})]
     chosen = {key: value for layer in layers for key, value in layer.items() if not isinstance(value, dict)}
-    own = {field.name: field for field in fields(kind)}
-    return {key: _typed(own[key], value, kind.name) for key, value in chosen.items() if key not in settings}
+    known_kinds = declared_kinds(kind)
+    return {key: _read(key, known_kinds[key], value) for key, value in chosen.items() if key not in settings}
 
 
 def is_published(system: str) -> bool:
@@ -90,12 +91,12 @@ def system_for(
         as_published: True for the settings of the system's paper in place of the preset.
     """
     kind = SYSTEMS.find(name)
-    known = {field.name: field for field in fields(kind)}
+    known = declared_kinds(kind)
     chosen = dict(settings)
     for key, value in chosen.items():
         if key not in known:
             raise InvalidParameter(f"{kind.name} has no setting {key}. Its settings are {', '.join(sorted(known))}.")
-        chosen[key] = _typed(known[key], value, kind.name)
+        chosen[key] = _read(key, known[key], value)
     if as_published:
         return kind.as_published(dataset, condition, **chosen)
     variant = condition or kind.preset_condition(chosen)
@@ -113,6 +114,19 @@ def demonstrated(system: str, graph: Graph) -> list[tuple[dict[str, Any], Graph]
 def advised(system: str) -> tuple[dict[str, Any], ...]:
     """Return the settings of a system that advice tries."""
     return tuple(_document(system).get("advice", ()))
+
+
+def competing(system: str) -> tuple[dict[str, Any], ...] | None:
+    """Return how a system takes part in a leaderboard: a ``label``, and each of its ``budgets``' share of epsilon.
+
+    Args:
+        system: The system's name.
+
+    Returns:
+        One entry for each way; None where the system says nothing of it.
+    """
+    stated = _document(system).get("leaderboard")
+    return None if stated is None else tuple(stated)
 
 
 def _transformed(graph: Graph, section: Mapping[str, Any]) -> Graph:
@@ -142,23 +156,12 @@ def _document(system: str) -> dict[str, Any]:
     return tomllib.loads(file.read_text()) if file.is_file() else {}
 
 
-def _typed(field: Field[Any], value: Any, system: str) -> Any:
-    """The value as its field wants it; ``none`` is None where that is allowed."""
-    allowed = {part.strip() for part in str(field.type).split("|")}
-    if value is None or (isinstance(value, str) and value == "none" and allowed & {"None", "Any"}):
+def _read(name: str, kinds: tuple[Any, ...], value: Any) -> Any:
+    """Return the value that a word of the command line or of a file stands for: nothing, several words, or itself."""
+    if not isinstance(value, str):
+        return value
+    if value == "none" and {NoneType, Any} & set(kinds):
         return None
-    if "Any" in allowed:
-        if isinstance(value, str):
-            raise InvalidParameter(field.name, "a number, or an object that Python code gives", value)
-        return value
-    if "tuple" in str(field.type):
-        listed = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
-        if not listed and not isinstance(value, str):
-            raise InvalidParameter(field.name, "words", value)
-        return tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
-    numbers: dict[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "float": (int, float)}
-    wanted = tuple(kind for part in allowed for kind in numbers.get(part, ())) or (str,)
-    if isinstance(value, wanted) and ("bool" in allowed or not isinstance(value, bool)):
-        return value
-    expected = "a word" if wanted == (str,) else "of type " + " or ".join(sorted(allowed)).replace("None", "none")
-    raise InvalidParameter(field.name, expected, value)
+    if Any in kinds:
+        raise InvalidParameter(name, "a number, or an object that Python code gives", value)
+    return tuple(part for part in value.split(",") if part) if get_origin(kinds[0]) is tuple else value

@@ -43,7 +43,7 @@ def test_names_stand_for_codes():
         with pytest.raises(InvalidData, match=message):
             PrivateAnswers(features, label=label).checked(prepare(study, 17))
     with pytest.raises(InvalidData, match="one of 'a', 'b', 'c'"):
-        PrivateAnswers(["yes", 0.5, 2], label="d").shown(study)
+        PrivateAnswers(["yes", 0.5, 2], label="d").shown(study, 17)
     shown = make_study(schema=schema, questions=("Do you?", "What part of the day?", "Which?"), class_question="Who?")
     for features, label, message in (
         (["yes", np.float64(7.5), 2], 2, "Answer 2, 'What part of the day?', must be a number from 0 to 1."),
@@ -51,9 +51,11 @@ def test_names_stand_for_codes():
         (["yes", 0.5, 2], None, "Your answer to 'Who?' must be one of 'a', 'b', 'c'."),
     ):
         with pytest.raises(InvalidData) as caught:
-            PrivateAnswers(features, label=label).shown(shown)
+            PrivateAnswers(features, label=label).shown(shown, 17)
         assert str(caught.value) == message
-    assert PrivateAnswers(["yes", 0.5, 2], label="c").shown(study) == PrivateAnswers([1, 0.5, 2], label=2).shown(study)
+    assert PrivateAnswers(["yes", 0.5, 2], label="c").shown(study, 17) == PrivateAnswers([1, 0.5, 2], label=2).shown(
+        study, 17
+    )
 
 
 def test_answers_outside_their_range_count_as_its_end_for_every_question(study):

@@ -12,6 +12,7 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 
+from privet.collection.operator.results.sources import OTHER
 from privet.collection.operator.results.study_results import QuestionResult, StudyResults
 from privet.collection.operator.results.words import Words
 from privet.estimation.statistics.findings import Scale
@@ -61,16 +62,19 @@ def results_part(results: StudyResults, language: str) -> str:
     if results.answered:
         parts += [f'<div class="results">{"".join(_card(each, words) for each in results.questions)}</div>']
     if results.links:
-        cards = "".join(_card_of_groups(each, words) for each in _by_key(results.links))
-        parts += [f"<h3>{escape(words('links'))}</h3>", f'<div class="results">{cards}</div>']
+        parts += [_part(words("links")), _cards(results.links, words)]
     if results.groups:
-        parts += [f"<h3>{escape(words('by', question=results.by))}</h3>", _paragraph(words("by-how"), "hint")]
-        parts += [
-            '<div class="results">',
-            *(_card_of_groups(each, words) for each in _by_key(results.groups)),
-            "</div>",
-        ]
+        parts += [_part(words("by", question=results.by)), _paragraph(words("by-how"), "hint")]
+        parts.append(_cards(results.groups, words))
     return "\n".join(parts) + "\n"
+
+
+def _part(heading: str) -> str:
+    return f'<h3 class="part">{escape(heading)}</h3>'
+
+
+def _cards(results: Sequence[QuestionResult], words: Words) -> str:
+    return f'<div class="results">{"".join(_card_of_groups(each, words) for each in _by_key(results))}</div>'
 
 
 def _people(results: StudyResults, words: Words) -> Iterator[str]:
@@ -103,8 +107,8 @@ def _share(part: int, whole: int, words: Words) -> str:
 def _card(result: QuestionResult, words: Words) -> str:
     """Return one question with a bar for each figure."""
     scale = result.finding.scale
-    heading = f"<h4>{escape(_question(result, words))}</h4>"
-    names = scale.names or (words("mean"),)
+    heading = f"<h3>{escape(_question(result, words))}</h3>"
+    names = _names(scale, words)
     first = words("answer") if scale.shares else ""
     rows = list(zip(names, result.finding.estimates, strict=True))
     body = f"{_basis(result, words)}{_bars(first, rows, scale, result, words)}"
@@ -115,7 +119,7 @@ def _card_of_groups(results: Sequence[QuestionResult], words: Words) -> str:
     """Return one question, told for each group of people."""
     result = results[0]
     scale = result.finding.scale
-    heading = f"<h4>{escape(_question(result, words))}</h4>{_basis(result, words)}"
+    heading = f"<h3>{escape(_question(result, words))}</h3>{_basis(result, words)}"
     if not result.group:
         return _card(result, words)
     wide = " spread" if len(scale.names) > _FEW else ""
@@ -153,40 +157,51 @@ def _bars(first: str, rows: Sequence[tuple[str, Estimate]], scale: Scale, result
     """Return a table with a bar and an interval in each row."""
     low, high = _axis(scale, [each for _, each in rows])
     kind = words("share") if scale.shares else words("mean")
-    head = f'<th scope="col">{escape(first)}</th><th scope="col">{kind}</th><td aria-hidden="true"></td>'
-    head += f'<th scope="col">{escape(words("range"))}</th>'
+    head = f'{_heading(first)}{_heading(kind)}<td role="cell"></td>{_heading(words("range"))}'
     body = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td class="figure">{_figure(each.value, scale, words)}</td>'
-        f'<td class="picture" aria-hidden="true">{_bar(each, low, high)}</td>'
-        f'<td class="ends">{_ends(each, scale, words)}</td></tr>'
+        f'<tr role="row">{_row_heading(name)}<td role="cell" class="figure">{_figure(each.value, scale, words)}</td>'
+        f'<td role="cell" class="picture">{_bar(each, low, high, _named(each, scale, words))}</td>'
+        f'<td role="cell" class="ends">{_ends(each, scale, words)}</td></tr>'
         for name, each in rows
     )
-    caption = f'<caption class="unseen">{escape(_question(result, words))}</caption>'
-    return f'<table class="bars">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return _table("bars", _question(result, words), head, body)
 
 
 def _matrix(results: Sequence[QuestionResult], words: Words) -> str:
     """Return a table of groups and answers, with the interval below each figure."""
     scale = results[0].finding.scale
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in scale.names)
+    head = "".join(map(_heading, (words("group"), *_names(scale, words))))
     rows = []
     for each in results:
         axis = _axis(scale, each.finding.estimates)
         cells = "".join(
-            f'<td data-answer="{escape(name)}">{_figure(one.value, scale, words)}'
-            f"<small>{_ends(one, scale, words)}</small>{_bar(one, *axis)}</td>"
-            for name, one in zip(scale.names, each.finding.estimates, strict=True)
+            f'<td role="cell" data-answer="{escape(name)}">{_figure(one.value, scale, words)}'
+            f"<small>{_ends(one, scale, words)}</small>{_bar(one, *axis, _named(one, scale, words))}</td>"
+            for name, one in zip(_names(scale, words), each.finding.estimates, strict=True)
         )
-        rows.append(f'<tr><th scope="row">{escape(each.group)}</th>{cells}</tr>')
-    name, corner = escape(_question(results[0], words)), f'<th scope="col">{escape(words("group"))}</th>'
+        rows.append(f'<tr role="row">{_row_heading(each.group)}{cells}</tr>')
+    name = _question(results[0], words)
+    table = _table("matrix", name, head, "".join(rows))
+    return f'<div class="wide-table" role="region" tabindex="0" aria-label="{escape(name)}">{table}</div>'
+
+
+def _table(kind: str, name: str, head: str, body: str) -> str:
+    """Return a table; roles are spelled out because a phone's style sheet lays rows out as blocks."""
     return (
-        f'<div class="wide-table" role="region" tabindex="0" aria-label="{name}"><table class="matrix">'
-        f'<caption class="unseen">{name}</caption><thead><tr>{corner}{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f'<table role="table" class="{kind}"><caption class="unseen">{escape(name)}</caption>'
+        f'<thead role="rowgroup"><tr role="row">{head}</tr></thead><tbody role="rowgroup">{body}</tbody></table>'
     )
 
 
-def _bar(estimate: Estimate, low: float, high: float) -> str:
+def _heading(text: str) -> str:
+    return f'<th scope="col" role="columnheader">{escape(text)}</th>'
+
+
+def _row_heading(text: str) -> str:
+    return f'<th scope="row" role="rowheader">{escape(text)}</th>'
+
+
+def _bar(estimate: Estimate, low: float, high: float, name: str) -> str:
     """Return the picture of an estimate and its interval, from the low to the high end of an axis."""
 
     def place(value: float) -> float:
@@ -199,7 +214,8 @@ def _bar(estimate: Estimate, low: float, high: float) -> str:
         for x1, x2, y1, y2 in ((left, right, 12, 12), (left, left, 6, 18), (right, right, 6, 18))
     )
     return (
-        '<svg class="bar-picture" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">'
+        f'<svg role="img" aria-label="{escape(name)}" class="bar-picture" viewBox="0 0 100 24" '
+        'preserveAspectRatio="none">'
         f'<rect class="track" x="0" y="7" width="100" height="10"/>{bar}{marks}</svg>'
     )
 
@@ -224,10 +240,18 @@ def _ends(estimate: Estimate, scale: Scale, words: Words) -> str:
     return words("to", low=low, high=high)
 
 
+def _names(scale: Scale, words: Words) -> tuple[str, ...]:
+    return tuple(words("resemblance-other") if each is OTHER else each for each in scale.names) or (words("mean"),)
+
+
+def _named(estimate: Estimate, scale: Scale, words: Words) -> str:
+    return f"{_figure(estimate.value, scale, words)} ({_ends(estimate, scale, words)})"
+
+
 def _question(result: QuestionResult, words: Words) -> str:
     """Return the study's own words of a question, or ours for what a study has no words for."""
-    if result.key.startswith("resemblance-"):
-        return words("resemblance", name=result.words.rpartition(": ")[2])
+    if result.finding.scale.names[:1] == (OTHER,):
+        return words("resemblance", name=result.finding.scale.names[1])
     ours = {"list": "list", "links": "mixing", "friends": "friends", "friends-again": "friends"}
     return words(ours[result.key]) if result.key in ours else result.words
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from privet.collection.operator.export.answer_files import read_answers, read_erasures
 from privet.collection.operator.export.partitions import PartitionedAnswers
 from privet.collection.operator.export.public_record import open_record
+from privet.collection.operator.results.page import results_page, results_part
 from privet.collection.operator.results.sources import RoundReports
 from privet.collection.operator.results.study_results import StudyResults, results_of
 from privet.collection.server.store.overview import stores_of
 from privet.collection.server.store.store import Store
 
-__all__ = ["results_at", "results_in"]
+__all__ = ["results_at", "results_html", "results_in"]
 
 
 def results_at(path: Path, by: str | None = None) -> StudyResults:
@@ -43,3 +44,16 @@ def results_in(stores: Sequence[Store], by: str | None = None) -> StudyResults:
         by: As for :func:`results_at`.
     """
     return results_of([RoundReports.at(store) for store in stores], by)
+
+
+def results_html(stores: Sequence[Store], *, by: str | None, language: str, whole: bool) -> str:
+    """Return what people answered as HTML for a collector.
+
+    Args:
+        stores: The stores of the rounds, oldest first.
+        by: As for :func:`results_at`.
+        language: The language of the words around the study's own.
+        whole: True for a page, whose sheets are the collector's; False for a part of one.
+    """
+    results = results_in(stores, by)
+    return results_page(results, language, linked=True) if whole else results_part(results, language)

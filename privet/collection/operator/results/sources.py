@@ -18,11 +18,13 @@ from privet.estimation.statistics.findings import Scale
 from privet.estimation.statistics.readings import Reading, read_answers, read_open
 from privet.release import Answers
 from privet.release.asks import Ask
+from privet.release.asks._choice import Choice
 from privet.release.question import Question
 
-__all__ = ["CLASS", "Item", "RoundReports", "Source", "feature_key", "read_rounds"]
+__all__ = ["CLASS", "OTHER", "Item", "RoundReports", "Source", "feature_key", "read_rounds"]
 
 CLASS = "class"
+OTHER = "another offered class"
 
 
 def feature_key(column: int) -> str:
@@ -160,8 +162,8 @@ def _items(round_: RoundReports, question: Question) -> Iterator[Item]:
     elif question.name == "label":
         (reading,) = read_answers(users, reports, mechanism, (width,))
         yield Item(CLASS, study.class_question or "Class", _class_scale(study), reading, len(users))
-    elif question.name == "resemblance":
-        yield from _resemblance(study, question.ask, users, mechanism.estimate(reports))
+    elif isinstance(question.ask, Choice):
+        yield from _choices(study, question.ask, users, mechanism.estimate(reports))
     elif hasattr(mechanism, "cap"):
         (reading,) = read_answers(users, reports, mechanism, (width,))
         scale = Scale(_class_names(study), high=float(mechanism.cap), counts=True)
@@ -197,9 +199,9 @@ def _as_pair(reading: Reading) -> Reading:
     )
 
 
-def _resemblance(study: Study, ask: Ask, users: NDArray[np.int64], estimate: Any) -> Iterator[Item]:
-    """Yield the share of the people who resemble each class most, among those who were offered it."""
-    offers = getattr(ask, "offers", None)
+def _choices(study: Study, ask: Choice, users: NDArray[np.int64], estimate: Any) -> Iterator[Item]:
+    """Yield the share of the people who chose each class, among those who were offered it."""
+    offers = ask.offers
     if not isinstance(offers, np.ndarray):
         return
     own, told = offers[users], estimate.dense()[:, : offers.shape[1]]
@@ -208,8 +210,8 @@ def _resemblance(study: Study, ask: Ask, users: NDArray[np.int64], estimate: Any
         if len(rows):
             shares = told[rows, places]
             pair = Reading(users[rows], np.stack([1 - shares, shares], axis=1), np.ones(2), np.zeros(2))
-            scale = Scale(("another offered class", name), shares=True)
-            yield Item(f"resemblance-{each}", f"{_sentence(ask)}: {name}", scale, pair, len(users))
+            scale = Scale((OTHER, name), shares=True)
+            yield Item(f"{ask.name}-{each}", f"{_sentence(ask)}: {name}", scale, pair, len(users))
 
 
 def _shown(study: Study, shown: OpenData) -> Iterator[Item]:

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from privet.collection.server.http.bundling import bundle
 from privet.collection.server.http.replies import Endpoint
 
-__all__ = ["Pages", "page_routes"]
+__all__ = ["PAGE_HEADERS", "Pages", "page_routes"]
 
 _TYPES = {
     ".css": "text/css",
@@ -32,7 +32,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
+PAGE_HEADERS = {
     "Content-Security-Policy": _POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -98,7 +98,7 @@ def page_routes(pages: Pages | None = None) -> dict[str, Endpoint]:
         if content is None:
             raise HTTPException(404, "Not Found")
         caching = {"Cache-Control": _FOR_EVER} if _HASHED.search(path) else {}
-        return Response(content, media_type=_kind(path), headers=_HEADERS | caching)
+        return Response(content, media_type=_kind(path), headers=PAGE_HEADERS | caching)
 
     async def participant(_: Request) -> Response:
         return page(_PARTICIPANT)
@@ -107,7 +107,7 @@ def page_routes(pages: Pages | None = None) -> dict[str, Endpoint]:
         return page(_OPERATOR)
 
     async def service_worker(_: Request) -> Response:
-        return Response(worker, media_type="text/javascript", headers=_HEADERS)
+        return Response(worker, media_type="text/javascript", headers=PAGE_HEADERS)
 
     async def part(request: Request) -> Response:
         return page(request.path_params["path"])

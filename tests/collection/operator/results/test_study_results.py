@@ -6,15 +6,16 @@ import json
 import numpy as np
 import pytest
 from answered_studies import COMMUTING, answered, answers_of
+from rehearsed_rounds import ASKED, PANEL, add_second_round, first_round, offers, people
 
 from privet.collection import results_at, write_answers
 from privet.collection.operator.export.public_record import write_record
 from privet.collection.operator.results.sources import RoundReports
 from privet.collection.operator.results.study_results import results_of
-from privet.collection.study.forms import OpenData
+from privet.collection.study.forms import OpenData, OpenForm
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits
-from privet.release import LocalRelease
+from privet.release import LocalRelease, PrivateData
 
 LISTS = COMMUTING.replace("labels = 2.0", "labels = 2.0, edges = 2.0, high_cost = true")
 NUMBERS = COMMUTING.replace('"sampled-response", sample = 1', '"multi-bit"').replace(
@@ -153,3 +154,30 @@ def test_results_are_saved_in_every_form(folder, tmp_path):
     with pytest.raises(InvalidParameter, match=r"results.doc must end in .html, .csv, .parquet or .json"):
         results.save(tmp_path / "results.doc")
     assert not (tmp_path / "results.doc").exists()
+
+
+def test_rounds_of_a_study_are_told_together(tmp_path):
+    graph = people()
+    folder = first_round(tmp_path / "study", graph)
+    with folder.store() as first:
+        labels = first.study.release.perturb(PrivateData(ASKED, labels=graph.labels[ASKED]), SeededBits(0))
+        first.insert(ASKED.tolist(), first.study.release.wire.pack(labels))
+        form = OpenForm(graph.schema)
+        shown = [form.pack(graph.features[[node]].toarray()[0].tolist(), int(graph.labels[node])) for node in PANEL]
+        first.insert(PANEL.tolist(), shown)
+        second = add_second_round(first)
+        asked = second.form.everybody()
+        answers = second.form.release.perturb(PrivateData.of(graph).take(asked), SeededBits(1))
+        second.insert(asked.tolist(), second.study.release.wire.pack(answers))
+        second.dispose()
+    results = folder.results(by="class")
+    assert [each.key for each in results.questions if not each.shown] == [
+        *(f"resemblance-{each}" for each in range(4)),
+        "class",
+    ]
+    offered = [(offers() == each).any(axis=1).sum() for each in range(4)]
+    chosen = [each.finding for each in results.questions if each.key.startswith("resemblance")]
+    assert [each.people for each in chosen] == offered
+    assert sum(each.estimates[1].unbiased * each.people for each in chosen) == pytest.approx(len(asked), rel=1e-4)
+    assert len([each for each in results.questions if each.shown]) == graph.schema.dimension + 1
+    assert {each.key for each in results.links} == {"links"}
