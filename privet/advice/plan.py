@@ -28,7 +28,8 @@ class StudyPlan:
         topology: The graph, or one of the stated size.
         schema: The declared features and classes.
         budget: The total epsilon of a person.
-        protect: What shares the budget: ``features``, ``features,labels`` or ``features,edges``.
+        protect: What shares the budget: ``features``, ``features,labels``, ``features,edges`` or ``person``
+            (everything on a device).
         seeds: The number of fresh draws of each world for the final comparison, at least 2.
         limit: The largest number of people that are simulated.
         worth: Points of accuracy below which a gain counts as none: data that is not collected needs no protection.

@@ -125,13 +125,8 @@ def check_writable(*paths: Path | None, plot: Path | None = None) -> None:
     from privet.data import files
 
     for path in (*paths, plot):
-        if path is None:
-            continue
-        if path.is_dir():
-            raise BadOption(f"{path} is a directory; name a file, such as result.json.")
-        if not path.parent.is_dir():
-            raise BadOption(f"{path} cannot be written: its directory must be an existing directory.")
-        files.check_writable(path)
+        if path is not None:
+            files.check_writable(path)
     if plot is not None:
         from privet.reporting.drawing import check_format
 

@@ -35,14 +35,19 @@ def write_csv(path: str | os.PathLike[str], study: Study, answers: Answers) -> N
 
 
 def write_panel(path: str | os.PathLike[str], study: Study, shown: OpenData) -> None:
-    """Write what a panel shows: node, the features in their order, and the class.
+    """Write what a panel shows: node, the features in their order, the class, and the friends where they are shown.
 
     Args:
         study: The round that asked the panel.
     """
     names = ["node", *(f"feature_{i}" for i in range(study.declared.dimension)), "label"]
     columns = zip(shown.users.tolist(), shown.features.tolist(), shown.labels.tolist(), strict=True)
-    write_secret_rows(path, names, ([node, *features, label] for node, features, label in columns))
+    rows = [[node, *features, label] for node, features, label in columns]
+    if shown.lists is not None:
+        names.append("neighbours")
+        starts, listed = shown.lists.indptr.tolist(), shown.lists.indices.tolist()
+        rows = [[*row, _cell(listed[starts[i] : starts[i + 1]])] for i, row in enumerate(rows)]
+    write_secret_rows(path, names, rows)
 
 
 def _cell(value: Any) -> Any:

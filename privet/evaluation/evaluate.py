@@ -129,7 +129,7 @@ def evaluate(
     graph.require("features", "schema", "labels", owner="evaluate")
     promised = replace(system, seed=0).guarantee(graph)  # seeds are stored, and whoever knows them undoes the noise
     if promised is None:
-        raise InvalidParameter("noise_multiplier must be above 0, not 0: the run without noise is a control.")
+        raise InvalidParameter("noise_multiplier", "above 0: the run without noise is a control", 0)
     numbers, known = seed_numbers(seeds), (*system.controls(), CEILING)
     compared = (known if controls else ()) if isinstance(controls, bool) else tuple(controls)
     others = tuple(each for each in compared if each not in known)

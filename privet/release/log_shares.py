@@ -25,6 +25,7 @@ FIXED_POINT = 1 << 16
 LARGEST_SHARES = 1 << 16
 """The largest sum of class shares: products with friends' weights then stay exact."""
 
+_FEW = 1 << 16  # entries of lists
 _TERMS = 10  # of the series of the logarithm: t is at most 0.172, so they leave less than a double's last bit
 _ROOT = 0.7071067811865476
 _LOG_2 = 0.6931471805599453
@@ -40,8 +41,14 @@ def published_weights(lists: Any, table: NDArray[np.uint8]) -> NDArray[np.int64]
     if lists.shape[1] != len(table):
         expected = f"a row for each of {lists.shape[1]} people"
         raise InvalidData("published table of classes", expected, f"{len(table)} rows")
-    exact = np.float64 if hasattr(lists, "indptr") else np.float32
-    return np.asarray(np.rint(lists @ table.astype(exact)), dtype=np.int64)
+    if not hasattr(lists, "indptr"):  # a simulation whose lists lie elsewhere and can only be multiplied with
+        return np.asarray(np.rint(lists @ table.astype(np.float32)), dtype=np.int64)
+    if lists.nnz > _FEW:
+        return np.asarray(np.rint(lists @ table.astype(np.float64)), dtype=np.int64)
+    # A device reads the rows of its owner's friends only, of a table that may be about millions of people.
+    sums = np.cumsum(table[lists.indices], axis=0, dtype=np.int64)
+    ends = np.concatenate([np.zeros((1, table.shape[1]), dtype=np.int64), sums])[lists.indptr]
+    return np.asarray(ends[1:] - ends[:-1])
 
 
 def log_shares(weights: NDArray[np.int64], shares: NDArray[np.integer[Any]]) -> NDArray[np.int64]:

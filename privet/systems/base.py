@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.data import Graph
 from privet.data.interop import as_graph
-from privet.data.population import Population
+from privet.data.population import Population, Public
 from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.mechanisms import Bits, Mechanism, RandomizedResponse, SeededBits, SystemBits
 from privet.privacy import Guarantee, Unit
@@ -23,12 +23,13 @@ from privet.release.asks.features import Features
 from privet.release.asks.label import Label
 from privet.release.screening import screen
 from privet.systems.collected import Collected, Showing, Shown, labelled, public_view
+from privet.systems.declared import Declared
 from privet.systems.fitted import Fitted
 
 if TYPE_CHECKING:
     from privet.systems.controls import Control
 
-__all__ = ["Altered", "C", "LocalSystem", "UnsuitableRelease", "check_choices", "unaltered"]
+__all__ = ["Altered", "C", "LocalSystem", "UnsuitableRelease", "unaltered"]
 
 C = TypeVar("C", bound=Collected)
 
@@ -48,7 +49,7 @@ class UnsuitableRelease(PrivetError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalSystem(ABC):
+class LocalSystem(Declared, ABC):
     """A system of the local model. Hyper-parameters are fields; private data are arguments of ``collect`` only.
 
     Attributes:
@@ -79,6 +80,7 @@ class LocalSystem(ABC):
     defence: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        self.check_types()
         object.__setattr__(self, "defence", tuple(self.defence))
         unknown = [each for each in self.defence if each not in self.defences]
         if unknown:
@@ -105,7 +107,7 @@ class LocalSystem(ABC):
             asked.append(Question(Label(), RandomizedResponse.declare(population, epsilon=self.epsilon_labels)))
         return tuple(asked)
 
-    def release(self, public: Any) -> LocalRelease:
+    def release(self, public: Public) -> LocalRelease:
         """Return everything that leaves the devices.
 
         Args:
@@ -115,28 +117,13 @@ class LocalSystem(ABC):
         population = Population.of(public)
         return LocalRelease(self.questions(population), population)
 
-    def guarantee(self, public: Any) -> Guarantee:
+    def guarantee(self, public: Public) -> Guarantee:
         """Return what every device is promised, before anything is collected."""
         return self.release(public).guarantee()
 
-    def lines(self, public: Any) -> tuple[LedgerLine, ...]:
+    def lines(self, public: Public) -> tuple[LedgerLine, ...]:
         """Return the parts of the budget."""
         return self.release(public).lines()
-
-    @classmethod
-    def as_published(cls, dataset: str | None = None, condition: str | None = None, **changes: Any) -> Self:
-        """Make the system that its paper describes, with the paper's settings; our defaults differ.
-
-        The guarantee is the true one all the same, and a paper's other claim is its ``published_epsilon``.
-
-        Args:
-            dataset: A known dataset, whose settings in the paper are taken (default: those of all datasets).
-            condition: A variant, such as "links" (default: the one that the changes call for).
-            **changes: Settings that override the paper's.
-        """
-        from privet.systems.presets import published
-
-        return cls(**published(cls, dataset, changes, condition), **changes)
 
     # Rounds: each is a release whose tables are made from what is public after the rounds before.
 
@@ -322,11 +309,6 @@ class LocalSystem(ABC):
             return False
         return True
 
-    @classmethod
-    def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
-        """Name the variant of a preset that some settings call for; None for the usual one."""
-        return None
-
     def controls(self) -> tuple[Control, ...]:
         """Return the figures that stand beside the system's own."""
         from privet.systems import controls as known
@@ -355,7 +337,7 @@ class LocalSystem(ABC):
         changes: list[dict[str, Any]] = [{name: steps} for steps in _FEW_STEPS if steps < getattr(self, name)]
         return (self, *(replace(self, **each) for each in changes))
 
-    def figures(self, public: Any) -> dict[str, float]:
+    def figures(self, public: Public) -> dict[str, float]:
         """Return public figures of the training that a reader may want to know."""
         return {}
 
@@ -388,11 +370,3 @@ class LocalSystem(ABC):
         for name in names:
             if not getattr(self, name) > 0:
                 raise InvalidParameter(name, "a number above 0", getattr(self, name))
-
-
-def check_choices(system: object, choices: Mapping[str, Any]) -> None:
-    """Every named field of the system must be one of the literals of its type."""
-    for name, kind in choices.items():
-        value = getattr(system, name)
-        if value not in get_args(kind):
-            raise InvalidParameter(name, f"one of {', '.join(get_args(kind))}", value)

@@ -285,10 +285,17 @@ def _shown() -> list[dict[str, Any]]:
     study = declared(server, [], panel=server.array([3]))
     rows = [([0.1, 1, -1.0], 3), ([12.0, 0, 1 / 3], 0), ([5e-324, 1, -0.0], 2)]
     form, manifest = OpenForm(SCHEMA), study.canonical().decode()
-    return [
+    made = [
         {"manifest": manifest, "id": study.id, "features": x, "label": y, "body": form.pack(x, y).hex()}
         for x, y in rows
     ]
+    whole = {"ask": "person", "mechanism": "offered-response", "epsilon": 1.0, "most": 3, "reads": "everything"}
+    study = declared(server, [], panel=server.array([3]), plan=plan(whole))
+    form, manifest = OpenForm.of(study), study.canonical().decode()
+    for (x, y), friends in zip(rows, ([], [0, 12], [2, 5, 11]), strict=True):
+        shown = {"features": x, "label": y, "neighbours": friends}
+        made.append({"manifest": manifest, "id": study.id, **shown, "body": form.pack(x, y, friends).hex()})
+    return made
 
 
 def _values(chance: random.Random) -> list[float]:

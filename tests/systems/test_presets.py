@@ -79,15 +79,15 @@ def test_unknown_systems_list_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("lpgnn", {"hops": "abc"}, "of type int"),
-        ("lpgnn", {"hidden_channels": 2.5}, "of type int"),
-        ("lpgnn", {"hops": True}, "of type int"),
-        ("lpgnn", {"batch_norm": "maybe"}, "of type bool"),
-        ("lpgnn", {"epsilon_labels": "abc"}, "of type none or float"),
+        ("lpgnn", {"hops": "abc"}, "an integer"),
+        ("lpgnn", {"hidden_channels": 2.5}, "an integer"),
+        ("lpgnn", {"hops": True}, "an integer"),
+        ("lpgnn", {"batch_norm": "maybe"}, "true or false"),
+        ("lpgnn", {"epsilon_labels": "abc"}, "None or a number"),
         ("lpgnn", {"backbone": 3}, "a word"),
-        ("privge", {"alpha": "x"}, "of type float"),
-        ("heterpoisson", {"target_epsilon": "x"}, "of type none or float"),
-        ("heterpoisson", {"delta": "most"}, "of type none or float or paper"),
+        ("privge", {"alpha": "x"}, "a number"),
+        ("heterpoisson", {"target_epsilon": "x"}, "None or a number"),
+        ("heterpoisson", {"noise_multiplier": 1.0, "delta": "most"}, "above 0 and below 1, or 'paper'"),
         ("heterpoisson", {"epsilon_features": 1.0}, "heterpoisson has no setting epsilon_features"),
     ],
 )

@@ -129,7 +129,9 @@ def audit(
         excess = Fraction(0)
         for report, (below, above) in numerator.items():
             least, most = denominator.get(report, (Fraction(0),) * 2)
-            excess += max(Fraction(0), above - factor * least)
+            allowed = factor * least
+            if above > allowed:
+                excess += above - allowed
             if below and not most:
                 worst = None, (x, other), report
             elif worst[0] is not None and most and below / most > worst[0]:

@@ -101,7 +101,11 @@ def _simulated(advice: Advice) -> str:
 
 
 def _print_candidates(console: Console, advice: Advice) -> None:
-    parts = [part for part in ("features", "labels", "edges") if part in advice.protect]
+    parts = [
+        part
+        for part in ("features", "labels", "edges", "person")
+        if part in advice.protect or any(part in way.epsilons for way in advice.candidates)
+    ]
     first = {way.system: place for place, way in reversed(list(enumerate(advice.candidates)))}
     shown = [way for place, way in enumerate(advice.candidates) if place < _SHOWN or place in first.values()]
     rows = []

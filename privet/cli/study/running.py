@@ -113,7 +113,7 @@ def serve(
     from privet.collection.serving import serve as run
 
     opened = StudyFolder.open(folder)
-    _check_port(host, port)
+    check_port(host, port)
     out = Console(highlight=False, soft_wrap=True, markup=False)
     out.print(f"Serving '{opened.study.title}' at http://{host}:{port}/ (operator: http://{host}:{port}/operator).")
     if host not in ("127.0.0.1", "::1", "localhost"):
@@ -123,7 +123,7 @@ def serve(
     run(opened, host, port, Limits(rate_limit, burst, proxied=proxied), events, private_metrics=private_metrics)
 
 
-def _check_port(host: str, port: int) -> None:
+def check_port(host: str, port: int) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.socket(family) as probe:

@@ -99,6 +99,7 @@ def _open_description(study: Study) -> str:
             "What you are asked to show",
             *shown,
             f"  {study.class_question or 'your class'}: one of {study.declared.classes}{_names(study)}",
+            *([f"  your friends: which of the {study.nodes - 1} others they are"] if study.shows_friends else []),
             "",
             "Your rights",
             *(f"  {sentence}" for sentence in rights_in_words(study)),

@@ -66,11 +66,16 @@ class PrivateAnswers:
             return replace(private, features=None)
         return replace(private, features=np.clip(private.features, study.declared.low, study.declared.high))
 
-    def shown(self, study: Study) -> bytes:
-        """Return the answers as they are, which a member of the panel agrees to show."""
+    def shown(self, study: Study, node: int) -> bytes:
+        """Return the answers as they are, which a member of the panel agrees to show.
+
+        Args:
+            study: The study.
+            node: The owner's own number.
+        """
         features, label = self._coded(study.declared)
         try:
-            return OpenForm(study.declared).pack(features, -1 if label is None else label)
+            return OpenForm.of(study).pack(features, -1 if label is None else label, self.neighbours, node)
         except (InvalidReports, ValueError, TypeError) as error:
             raise InvalidData(f"What you would show cannot be sent: {error}") from None
 
@@ -109,8 +114,9 @@ class Reply:
     def symbols(self) -> dict[str, object]:
         """Return the report as plain values: all that anybody else will see."""
         if self.shows:
-            data = OpenForm(self.study.declared).unpack([0], [self.body])
-            return {"features": data.features[0].tolist(), "label": int(data.labels[0])}
+            data = OpenForm.of(self.study).unpack([-1], [self.body])
+            friends = {} if data.lists is None else {"neighbours": data.lists.indices.tolist()}
+            return {"features": data.features[0].tolist(), "label": int(data.labels[0]), **friends}
         return self.study.release.wire.to_json(self.body)
 
 
@@ -267,7 +273,7 @@ class Participant:
                     "You are in the panel of this study, which asks you to show your answers as they are, and you have "
                     "not agreed to that. Nothing was made."
                 )
-            body = private.shown(study)
+            body = private.shown(study, node)
             return Reply(study, self.ledger.reserve(ready.chain, node, lambda: body, shows=True), shows=True)
         checked = private.checked(ready)
         return Reply(study, self.ledger.reserve(ready.chain, node, lambda: self._perturb(ready, checked)))

@@ -20,11 +20,18 @@ from privet.estimation.answers.scorers import Ridge, ridge, unit_rows
 from privet.estimation.shared_weights import SharedWeights
 from privet.release.asks.person import scaled_together
 
-__all__ = ["PersonFunction", "fit_person_function", "friends_alone", "with_given_scorer"]
+__all__ = [
+    "PersonFunction",
+    "fit_person_function",
+    "friends_alone",
+    "with_given_scorer",
+    "with_unseen_friends",
+]
 
 Array = NDArray[np.float64]
 
 _RARE = 0.3  # how far a rare class must be told more clearly by friends, where nothing else is known
+_UNSEEN = 1.5  # the weight of friends where nobody shows a list; on dense networks it should be larger
 _MOST = 3000  # people of a panel from whom weights are fitted
 _SIZE = 10.0  # left-out scores are of the order of 0.1; the penalty of their weights is as small
 _MIXING = 10.0  # the pull of D towards 0, in the units of the pull of all other weights
@@ -41,6 +48,7 @@ class PersonFunction:
         mixing: G, classes x classes; None where friends are not read.
         scores: The scores of the panel's people by functions that did not see them; None without a panel.
         labels: Their classes, or None.
+        unit: The whole number that stands for 1.
     """
 
     scorer: Any
@@ -48,6 +56,7 @@ class PersonFunction:
     mixing: NDArray[np.int32] | None = None
     scores: Array | None = None
     labels: NDArray[np.int64] | None = None
+    unit: float = 1.0
 
 
 def friends_alone(shares: Array) -> PersonFunction:
@@ -74,6 +83,17 @@ def with_given_scorer(scorer: Any, classes: int, friends: bool) -> PersonFunctio
         return PersonFunction(scorer, False, np.eye(classes, dtype=np.int32) if friends else None)
     weights, mixing = scaled_together(np.asarray(scorer, dtype=np.float64), np.eye(classes))
     return PersonFunction(weights, False, mixing if friends else None)
+
+
+def with_unseen_friends(function: PersonFunction, classes: int) -> PersonFunction:
+    """Add friends to a function of features at a fixed weight, where the panel shows no lists to learn it from.
+
+    Args:
+        function: The function of features, fitted on a panel.
+        classes: The number of classes.
+    """
+    scorer, mixing = scaled_together(function.scorer / function.unit, _UNSEEN * np.eye(classes))
+    return PersonFunction(scorer, function.unit_length, mixing)
 
 
 def fit_person_function(
@@ -115,7 +135,8 @@ def fit_person_function(
         mixing -= mixing.mean(axis=1, keepdims=True)
     whole, mixed = scaled_together(scorer, mixing)
     scores = found.logits(stacked)
-    return PersonFunction(whole, by_ridge.unit_length, None if friends is None else mixed, scores, targets)
+    unit = float(np.abs(whole).max()) / max(float(np.abs(scorer).max()), 1e-12)
+    return PersonFunction(whole, by_ridge.unit_length, None if friends is None else mixed, scores, targets, unit)
 
 
 def _feature_sources(features: Any, by_ridge: Ridge, classes: int, seed: int) -> tuple[list[Array], list[Array]]:

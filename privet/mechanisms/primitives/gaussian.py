@@ -41,7 +41,7 @@ _LARGEST_SCALE = 2.0**56  # 64 scales are below 2^62, so that 64-bit integers ho
 _CELLS = 4096  # of at least 1/64 of the scale each, so that they reach 32 scales far
 _FIRSTS = 1 << 16
 _DIGITS = 60
-_AT_ONCE = 1 << 16  # draws whose arrays stay in a processor's larger cache
+_AT_ONCE = 1 << 16  # draws whose arrays stay in a cache, at little cost for each array
 
 
 class RoundedGaussian:
@@ -68,37 +68,36 @@ class RoundedGaussian:
             count: Their number.
             bits: The source of randomness.
         """
-        sizes = [min(_AT_ONCE, count - start) for start in range(0, count, _AT_ONCE)]
-        parts = [self._draw(size, bits) for size in sizes]
-        return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=np.int64), *parts])
-
-    def _draw(self, count: int, bits: Bits) -> NDArray[np.int64]:
-        found, unsure = self._propose(count, bits)
-        cells = self._table.cells_of(unsure.first, bits)
-        found[unsure.places] = cells << np.int64(self.width_bits) | unsure.inside
-        again = unsure.places[~self._decide(cells, unsure.inside, unsure.coins, bits)]
+        found = np.empty(count, dtype=np.int64)
+        proposed = [self._propose(found[start : start + _AT_ONCE], bits) for start in range(0, count, _AT_ONCE)]
+        if not proposed:
+            return found
+        places = np.concatenate([_AT_ONCE * number + each.places for number, each in enumerate(proposed)])
+        first, coins, inside = (np.concatenate(parts) for parts in list(zip(*proposed, strict=True))[1:])
+        cells = self._table.cells_of(first, bits)
+        found[places] = cells << np.int64(self.width_bits) | inside
+        again = places[~self._decide(cells, inside, coins, bits)]
         if len(again):
-            found[again] = self._draw(len(again), bits)
+            found[again] = self.draw(len(again), bits)
         return found
 
-    def _propose(self, count: int, bits: Bits) -> tuple[NDArray[np.int64], _Unsure]:
-        """Draw integers of the envelope, and return those beside that are not accepted yet."""
-        words = bits.words(count).view(np.int64)
-        lasts = words if self._one_word else bits.words(count).view(np.int64)
+    def _propose(self, found: NDArray[np.int64], bits: Bits) -> _Unsure:
+        """Fill an array with integers of the envelope, and return those that are not accepted yet."""
+        words = bits.words(len(found)).view(np.int64)
+        lasts = words if self._one_word else bits.words(len(found)).view(np.int64)
         first = words >> np.int64(48)  # 16 bits for a cell, ...
         first &= np.int64(_FIRSTS - 1)
-        coins = (words >> np.int64(32)).astype(np.uint16)  # ... and 16 of which the first are a coin
+        coins = (words >> np.int64(32)).astype(np.uint16)  # ... and 16 that begin with a coin
         known = self._table.known.take(first)
         places = np.flatnonzero(coins >= known.astype(np.uint16))
-        more = coins[places].astype(np.int32) >> np.int32(16 - self._coin_bits)
         mask = np.int64((1 << self.width_bits) - 1)
-        unsure = _Unsure(places, first[places], more, lasts[places] & mask)
+        begun = coins[places].astype(np.int32) >> np.int32(16 - self._coin_bits)
+        unsure = _Unsure(places, first[places], begun, lasts[places] & mask)
         lasts &= mask
-        known >>= np.int32(16)
-        cells = known.astype(np.int64)
-        cells <<= np.int64(self.width_bits)
-        lasts |= cells
-        return lasts, unsure
+        np.right_shift(known, np.int32(16), out=first)
+        first <<= np.int64(self.width_bits)
+        np.bitwise_or(lasts, first, out=found)
+        return unsure
 
     def _decide(
         self, cells: NDArray[np.int64], inside: NDArray[np.int64], coins: NDArray[np.int32], bits: Bits
@@ -165,13 +164,18 @@ class _Table(NamedTuple):
             first: The first 16 bits of each.
             bits: The source of the others.
         """
-        numbers = first.astype(np.uint64) << np.uint64(48) | bits.words(len(first)) >> np.uint64(16)
-        cells = np.searchsorted(self.begins, numbers, side="right") - 1
-        for place in np.flatnonzero(self.begins[cells] == numbers):  # the first 64 bits do not tell either
+        rest = bits.words(len(first)) >> np.uint64(16)
+        known = self.known[first]
+        cells = (known >> np.int32(16)).astype(np.int64)
+        several = np.flatnonzero((known & np.int32(0xFFFF)) == 0)
+        numbers = first[several].astype(np.uint64) << np.uint64(48) | rest[several]
+        found = np.searchsorted(self.begins, numbers, side="right") - 1
+        for place in np.flatnonzero(self.begins[found] == numbers):  # the first 64 bits do not tell either
             high, low = bits.words(2).tolist()
             whole = int(numbers[place]) << 76 | high >> 52 << 64 | low
-            cells[place] = bisect_right(self.ends, whole)
-        return np.asarray(cells - _CELLS // 2)
+            found[place] = bisect_right(self.ends, whole)
+        cells[several] = found - _CELLS // 2
+        return cells
 
 
 @lru_cache(maxsize=16)  # every step of a training asks for the same one

@@ -44,7 +44,8 @@ Array = NDArray[np.float64]
 BLOCK = 512
 """The largest number of rows in a block."""
 GROUP = 4096
-"""The number of examples whose layers are held at once."""
+"""The number of examples with sparse inputs whose layers are held at once."""
+_DENSE_GROUP = 1024  # the same where the inputs themselves want to stay in a cache
 _ELEMENTWISE = (nn.ELU, nn.Identity, nn.ReLU, nn.SELU, nn.Tanh)
 
 
@@ -102,8 +103,9 @@ def layers_of(
         loss: Maps outputs and labels to one loss for each row.
         block: The number of rows that go through the network at once.
     """
-    for start in range(0, len(x), GROUP):
-        rows, target = x[start : start + GROUP], labels[start : start + GROUP]
+    group = GROUP if isinstance(x, SparseRows) else max(_DENSE_GROUP, block)
+    for start in range(0, len(x), group):
+        rows, target = x[start : start + group], labels[start : start + group]
         sent = rows.map(first_layer(network)) if isinstance(rows, SparseRows) else rows
         yield _joined(rows, _passes(network, sent, target, loss, block, mapped=sent is not rows))
 

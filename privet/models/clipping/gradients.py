@@ -45,6 +45,7 @@ from privet.models.clipping.rounded_layers import (
     DenseSum,
     Sparse,
     SparseSum,
+    put_together,
     room_for_rounding,
     rounded_dense,
     rounded_first,
@@ -103,7 +104,7 @@ def clipped_gradient(
     for layers in layers_of(network, x, labels, loss, block):
         for each, part in zip(sums, _on_grid(layers, max_grad_norm), strict=True):
             each.add(part)
-    return GridSum(np.concatenate([each.total() for each in sums]), max_grad_norm / WHOLE)
+    return GridSum(put_together([each.total() for each in sums]), max_grad_norm / WHOLE)
 
 
 def _aggregated_gradient(
@@ -124,8 +125,9 @@ def _aggregated_gradient(
             each.add(part)
     matrix = x.exact_sum(np.concatenate(slopes)).astype(np.int64)
     matrix -= shift[:, None]
-    behind = [each.total() << FINER for each in later]
-    return GridSum(np.concatenate([matrix.ravel(), end, *behind]), max_grad_norm / WHOLE / 2**FINER)
+    totals = [(torch.from_numpy(matrix), torch.from_numpy(end))]
+    totals += [(weight << FINER, bias << FINER) for weight, bias in (each.total() for each in later)]
+    return GridSum(put_together(totals), max_grad_norm / WHOLE / 2**FINER)
 
 
 def summed_gradient(

@@ -12,6 +12,7 @@ and rounded. Three kinds of inputs h are rounded in three ways, all to multiples
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -31,6 +32,7 @@ __all__ = [
     "DenseSum",
     "Sparse",
     "SparseSum",
+    "put_together",
     "room_for_rounding",
     "rounded_dense",
     "rounded_first",
@@ -159,7 +161,7 @@ def room_for_rounding(inputs: int, outputs: int) -> float:
 
 
 class DenseSum:
-    """The sum of a layer's parts: the weight's gradient and then the bias', in units of C 2^-37.
+    """The sum of a layer's parts, in units of C 2^-37.
 
     Args:
         layer: The layer.
@@ -172,10 +174,10 @@ class DenseSum:
         """Add the products of some examples."""
         self._products.add(part.slopes, part.inputs)
 
-    def total(self) -> NDArray[np.int64]:
-        """Return the sum."""
+    def total(self) -> tuple[Tensor, Tensor]:
+        """Return the sums of the gradients in the weight and in the bias."""
         whole = self._products.total() << _DENSE_SHIFT
-        return torch.cat([whole[:, :-1].flatten(), whole[:, -1]]).numpy()
+        return whole[:, :-1], whole[:, -1]
 
 
 class SparseSum:
@@ -186,20 +188,44 @@ class SparseSum:
     """
 
     def __init__(self, layer: nn.Linear) -> None:
-        self._total = np.zeros(layer.weight.numel() + layer.out_features, dtype=np.int64)
-        self._part, self._rows = np.zeros(len(self._total)), 0
+        self._shape = layer.weight.shape
+        self._totals: list[Tensor] = []
+        self._part: Array | None = None
+        self._ends, self._rows = np.zeros(layer.out_features), 0
 
     def add(self, part: Sparse) -> None:
         """Add the products of some examples."""
         slopes = part.slopes.numpy()
         if self._rows + len(slopes) > _EXACT_ROWS:
-            self._total, self._part, self._rows = self.total(), np.zeros(len(self._total)), 0
-        self._part += np.append(part.inputs.weighted_sum(slopes), part.ends @ slopes)
+            self._totals, self._part, self._rows = list(self.total()), None, 0
+            self._ends = np.zeros_like(self._ends)
+        product = part.inputs.weighted_sum(slopes)
+        self._part = product if self._part is None else np.add(self._part, product, out=self._part)
+        self._ends += part.ends @ slopes
         self._rows += len(slopes)
 
-    def total(self) -> NDArray[np.int64]:
-        """Return the sum."""
-        return self._total + self._part.astype(np.int64)
+    def total(self) -> tuple[Tensor, Tensor]:
+        """Return the sums of the gradients in the weight and in the bias."""
+        part = np.zeros(self._shape) if self._part is None else self._part
+        found = [torch.from_numpy(each).long() for each in (part, self._ends)]
+        for each, total in zip(found, self._totals, strict=False):
+            each += total
+        return found[0], found[1]
+
+
+def put_together(gradients: Sequence[tuple[Tensor, Tensor]]) -> NDArray[np.int64]:
+    """Return the gradients in the weights and biases of layers after another, as 64-bit integers.
+
+    Args:
+        gradients: Those in the weight and in the bias of each layer.
+    """
+    parts = [part for pair in gradients for part in pair]
+    found = torch.empty(sum(part.numel() for part in parts), dtype=torch.int64)
+    start = 0
+    for part in parts:
+        found[start : start + part.numel()].view(part.shape).copy_(part)
+        start += part.numel()
+    return found.numpy()
 
 
 def _scaled(rows: Tensor, factors: Array) -> Tensor:

@@ -104,6 +104,7 @@ class Person(Choice):
         for name, words in (("unit", _UNITS), ("part", _PARTS), ("subject", _SUBJECTS)):
             object.__setattr__(self, name, words[self.reads])
         object.__setattr__(self, "publishes_classes", self.reads_friends)
+        object.__setattr__(self, "weighs_friends", self.reads_friends and self.reads_features)
         check_scorer(self.scorer)
         if isinstance(self.table, np.ndarray) and (self.table.ndim != 2 or self.table.dtype != np.uint8):
             found = f"{self.table.ndim}-d {self.table.dtype}"

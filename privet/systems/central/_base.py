@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -82,21 +82,6 @@ class CentralSystem(PrivateTraining, ABC):
             raise InvalidParameter("batch_norm", expected, self.batch_norm)
         self.require_counts("hidden_channels", "num_layers")
         self.require("axes", self.axes >= 0, "an integer of at least 0")
-
-    @classmethod
-    def as_published(cls, dataset: str | None = None, condition: str | None = None, **changes: Any) -> Self:
-        """Make the system that its paper describes, with the paper's settings; our defaults differ.
-
-        The guarantee is the true one all the same, and a paper's other claim is its ``published_epsilon``.
-
-        Args:
-            dataset: A known dataset, whose settings in the paper are taken (default: those of all datasets).
-            condition: A variant, such as "links" (default: the one that the changes call for).
-            **changes: Settings that override the paper's.
-        """
-        from privet.systems.presets import published
-
-        return cls(**published(cls, dataset, changes, condition), **changes)
 
     @property
     def noise_kind(self) -> Noise:
@@ -184,11 +169,6 @@ class CentralSystem(PrivateTraining, ABC):
     def lines(self, public: Sized) -> tuple[LedgerLine, ...]:
         """Return the parts of the budget."""
         return self.release(public).lines()
-
-    @classmethod
-    def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
-        """Name the variant of a preset that some settings call for; None for the usual one."""
-        return None
 
     def controls(self) -> tuple[Control, ...]:
         """Return the figures that stand beside the system's own: the baselines among the registered systems."""

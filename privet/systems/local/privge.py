@@ -31,7 +31,6 @@ from privet.mechanisms import HDS, AffineFeatures, Laplace, Mechanism, MultiBit,
 from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.models import MLP, Activation, NetworkSettings, accuracy, seeded, train
 from privet.models.streaming import HeldRows, Lesson, NodeRows, StoredRows
-from privet.systems.base import check_choices
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._privge_links import LinkFitted, LinkTask
@@ -102,7 +101,6 @@ class PrivGE(NetworkSettings, ProjectedSystem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, {"mechanism": FeatureMechanism, "centring": Centring, "activation": Activation})
         for name in ("alpha", "tolerance"):
             if not 0 < getattr(self, name) < 1:
                 raise InvalidParameter(name, "a number in (0, 1)", getattr(self, name))

@@ -32,7 +32,7 @@ from privet.graph import Operator, gcn_operator, mean_operator, partition
 from privet.graph.csr import to_scipy
 from privet.mechanisms import RandomizedResponse, SampledResponse
 from privet.models import GNN, NetworkSettings, Propagation, accuracy, check_backbone, seeded, train
-from privet.systems.base import LocalSystem, check_choices
+from privet.systems.base import LocalSystem
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 
@@ -99,7 +99,6 @@ class RGNN(NetworkSettings, LocalSystem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, {"fill": Fill})
         check_backbone(self.backbone)
         self._check_least(sample=1, hops=0, label_hops=0, input_label_hops=0, clusters=1)
         self._check_positive("max_grad_norm")

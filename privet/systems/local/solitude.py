@@ -33,7 +33,7 @@ from privet.models import GNN, NetworkSettings, TrainingResult, accuracy, seeded
 from privet.release import Answer, LocalRelease, Question
 from privet.release.asks.length import Length
 from privet.release.asks.neighbours import Neighbours
-from privet.systems.base import C, LocalSystem, check_choices
+from privet.systems.base import C, LocalSystem
 from privet.systems.collected import Collected
 from privet.systems.controls import FEATURES_ONLY, MAJORITY, NON_PRIVATE, STRUCTURE, STRUCTURE_ONLY, Control, simulate
 from privet.systems.fitted import Fitted
@@ -46,7 +46,6 @@ SolitudeBackbone: TypeAlias = Literal["gcn", "sage"]
 Degrees: TypeAlias = Literal["counted", "ignored", "reported"]
 
 _NOISELESS = 25.0  # at this budget one bit in e^25 is changed
-_CHOICES = {"calibration": Calibration, "symmetrise": Symmetrise, "backbone": SolitudeBackbone, "degrees": Degrees}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +101,6 @@ class Solitude(NetworkSettings, LocalSystem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, _CHOICES)
         self._check_least(feature_hops=0, label_hops=0)
         if not 0 <= self.degree_share < 1:
             raise InvalidParameter("degree_share", "at least 0 and below 1", self.degree_share)

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from functools import cache
 from importlib.resources import files
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, get_origin
 
 from privet.data import KNOWN, Graph, group_columns, public_projection
 from privet.data.datasets import known_name
 from privet.errors import InvalidParameter
 from privet.systems import SYSTEMS, System
+from privet.systems.declared import Declared, declared_kinds
 
 __all__ = ["advised", "competing", "demonstrated", "is_published", "prepared", "preset", "published", "system_for"]
 
@@ -47,7 +47,7 @@ def prepared(graph: Graph, system: str, dataset: str) -> Graph:
 
 
 def published(
-    kind: type[System], dataset: str | None, settings: Mapping[str, Any], condition: str | None = None
+    kind: type[Declared], dataset: str | None, settings: Mapping[str, Any], condition: str | None = None
 ) -> dict[str, Any]:
     """Return the settings of a system's paper.
 
@@ -64,8 +64,8 @@ def published(
     variant = condition or kind.preset_condition(dict(settings))
     layers = [described, described.get("conditions", {}).get(variant, {}), known, known.get(variant, {})]
     chosen = {key: value for layer in layers for key, value in layer.items() if not isinstance(value, dict)}
-    hints = get_type_hints(kind)
-    return {key: _typed(key, hints[key], value) for key, value in chosen.items() if key not in settings}
+    known_kinds = declared_kinds(kind)
+    return {key: _read(key, known_kinds[key], value) for key, value in chosen.items() if key not in settings}
 
 
 def is_published(system: str) -> bool:
@@ -91,13 +91,12 @@ def system_for(
         as_published: True for the settings of the system's paper in place of the preset.
     """
     kind = SYSTEMS.find(name)
-    hints = get_type_hints(kind)
-    known = {field.name: hints[field.name] for field in fields(kind)}
+    known = declared_kinds(kind)
     chosen = dict(settings)
     for key, value in chosen.items():
         if key not in known:
             raise InvalidParameter(f"{kind.name} has no setting {key}. Its settings are {', '.join(sorted(known))}.")
-        chosen[key] = _typed(key, known[key], value)
+        chosen[key] = _read(key, known[key], value)
     if as_published:
         return kind.as_published(dataset, condition, **chosen)
     variant = condition or kind.preset_condition(chosen)
@@ -157,28 +156,12 @@ def _document(system: str) -> dict[str, Any]:
     return tomllib.loads(file.read_text()) if file.is_file() else {}
 
 
-def _typed(name: str, hint: Any, value: Any) -> Any:
-    """Return the value as its field wants it; ``none`` is None where that is allowed."""
-    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    if value is None or (isinstance(value, str) and value == "none" and {NoneType, Any} & set(kinds)):
+def _read(name: str, kinds: tuple[Any, ...], value: Any) -> Any:
+    """Return the value that a word of the command line or of a file stands for: nothing, several words, or itself."""
+    if not isinstance(value, str):
+        return value
+    if value == "none" and {NoneType, Any} & set(kinds):
         return None
     if Any in kinds:
-        if isinstance(value, str):
-            raise InvalidParameter(name, "a number, or an object that Python code gives", value)
-        return value
-    if get_origin(hint) is tuple:
-        listed = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
-        if not listed and not isinstance(value, str):
-            raise InvalidParameter(name, "words", value)
-        return tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
-    words = tuple(each for kind in kinds if get_origin(kind) is Literal for each in get_args(kind))
-    numbers = tuple(kind for kind in (bool, float, int) if kind in kinds)
-    if isinstance(value, str) and (value in words or str in kinds or not numbers):
-        return value  # which words are allowed, the system says
-    fitting = (*numbers, int) if float in kinds else numbers
-    if isinstance(value, fitting) and (bool in kinds or not isinstance(value, bool)):
-        return value
-    if not numbers:
-        raise InvalidParameter(name, "a word", value)
-    named = (*(["none"] if NoneType in kinds else []), *(kind.__name__ for kind in numbers), *words)
-    raise InvalidParameter(name, f"of type {' or '.join(named)}", value)
+        raise InvalidParameter(name, "a number, or an object that Python code gives", value)
+    return tuple(part for part in value.split(",") if part) if get_origin(kinds[0]) is tuple else value

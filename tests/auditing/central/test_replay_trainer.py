@@ -79,7 +79,7 @@ def graph() -> Graph:
 @pytest.mark.parametrize(("module", "at_once"), [(Net, 4), (Odd, 1)])
 def test_the_trainer_passes(graph: Graph, module: type[Net], at_once: int, loss: str, multiplier: float) -> None:
     system = Trained(loss=loss, multiplier=multiplier, module=module, at_once=at_once, **QUICK)
-    check_central_system(system, graph, nodes=1 if at_once > 1 else 3)
+    check_central_system(system, graph, nodes=1 if at_once > 1 else 2)
 
 
 def test_sums_come_close_to_what_the_accountant_allows(graph: Graph) -> None:

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from privet.estimation.answers.person_function import fit_person_function, friends_alone, with_given_scorer
+from privet.estimation.answers.person_function import (
+    fit_person_function,
+    friends_alone,
+    with_given_scorer,
+    with_unseen_friends,
+)
 from privet.estimation.answers.scorers import unit_rows
 
 PEOPLE, CLASSES, WORDS = 400, 4, 60
@@ -44,6 +49,15 @@ def test_features_alone_have_no_mixing() -> None:
     assert found.unit_length
     dense = fit_person_function(RNG.normal(size=(200, 5)) + LABELS[:200, None], None, LABELS[:200], SHARES)
     assert not dense.unit_length
+
+
+def test_friends_whom_the_panel_does_not_show_have_a_fixed_weight() -> None:
+    alone = fit_person_function(ROWS[:200], None, LABELS[:200], SHARES)
+    found = with_unseen_friends(alone, CLASSES)
+    weight = found.mixing[0, 0] / found.scorer[0] * (alone.scorer[0] / alone.unit)  # of friends, in units of log-odds
+    np.testing.assert_allclose(weight, 1.5, rtol=1e-3)
+    assert np.array_equal(found.mixing, np.diag(np.diag(found.mixing)))
+    assert found.scores is None  # left-out scores of features alone say too little of these answers
 
 
 def test_functions_without_a_panel() -> None:

@@ -307,6 +307,23 @@ def answer_all(page: Any) -> None:
     page.get_by_role("button", name="Send my report").click()
 
 
+def test_the_token_is_in_no_address_once_it_was_read(live: Live, visitor: Callable[..., Visit]) -> None:
+    page = visitor().open(live.link(280, lang="de"))
+    page.locator("#form").wait_for()
+    token = live.tokens.issue(280)
+    assert page.url == f"{live.origin}/#study={live.study.id}&lang=de"
+    page.locator("#language").select_option("en")
+    page.get_by_role("button", name="Continue").wait_for()
+    page.reload()
+    answer_all(page)
+    page.get_by_role("heading", name="your report is stored").wait_for()
+    assert live.store.get(280) is not None
+    assert token not in page.url + page.content() + page.evaluate("JSON.stringify([localStorage, sessionStorage])")
+    page.goto(live.link(281))  # another person's link in the same tab
+    page.get_by_text("This browser answered the study as somebody else").wait_for()
+    assert live.tokens.issue(281) not in page.url
+
+
 def test_who_only_reads_is_not_heard_of(live: Live, visitor: Callable[..., Visit]) -> None:
     """The token leaves with the decision to send, and not before."""
     visit = visitor()

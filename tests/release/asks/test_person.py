@@ -136,6 +136,22 @@ def test_friends_are_added_up_exactly() -> None:
     lists = sp.csr_array(np.array([[0, 1, 1], [0, 0, 0]], dtype=np.float32))
     table = np.array([[9, 9], [255, 0], [100, 55]], dtype=np.uint8)
     assert published_weights(lists, table).tolist() == [[355, 55], [0, 0]]
+    many, wide = (
+        sp.random_array((900, 900), density=0.1, rng=RNG, format="csr"),
+        RNG.integers(0, 256, (900, 3), np.uint8),
+    )
+    many.data[:] = 1
+    whole = published_weights(many, wide)
+    assert many.nnz > 1 << 16  # added by a product, and row by row
+    assert all(np.array_equal(published_weights(many[[row]], wide)[0], whole[row]) for row in range(0, 900, 90))
+
+    class Elsewhere:
+        shape = many.shape
+
+        def __matmul__(self, columns: Any) -> Any:
+            return many @ columns
+
+    assert np.array_equal(published_weights(Elsewhere(), wide), whole)
     assert in_255ths(np.array([[1.0, 0.0], [0.5, 0.25]])).tolist() == [[255, 0], [128, 64]]
 
 

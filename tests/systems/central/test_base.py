@@ -211,7 +211,7 @@ def test_bad_parameters_in_one_sentence(kind: type[CentralSystem], changes: dict
 @pytest.mark.parametrize("kind", TRIED)
 @pytest.mark.parametrize("changes", [{"target_epsilon": 1.0}, {"noise_multiplier": None}])
 def test_one_setting_says_how_much_noise_there_is(kind: type[CentralSystem], changes: dict[str, Any]) -> None:
-    with pytest.raises(InvalidParameter, match=r"^Give exactly one of target_epsilon[^\n]*, not"):
+    with pytest.raises(InvalidParameter, match=r"^Give exactly one of 'target_epsilon'[^\n]*, not"):
         small(kind, **changes)
 
 

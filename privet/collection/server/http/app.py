@@ -111,6 +111,7 @@ def create_app(
     # A class behind one address loads the page at once, and its files are in memory: they do not count.
     routes += [_route("GET", path, endpoint) for path, endpoint in page_routes().items()]
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: other})
+    app.state.rate, app.state.count = collector.rate, collector.count
     app.router.redirect_slashes = False  # a redirection would go to whatever host the request names
     return app
 
@@ -261,7 +262,8 @@ def _limited(collector: CollectorState, route: Endpoint) -> Endpoint:
             return collector.refuse(await collector.soon(unknown))
         except Refused as refused:
             return collector.refuse(refused)
-        except (StoreFailure, OSError):  # a database's own words may quote a report, so they are not passed on
+        except (StoreFailure, OSError) as error:  # a database's own words may quote a report, and are not passed on
+            collector.store_trouble(error)
             return collector.refuse(try_later(503, "store", "The store did not answer; try again.", 5))
         finally:
             collector.intake.release(request)

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from privet.collection.server.http.background import Housekeeping
 from privet.collection.server.http.intake import Intake, Revoked
 from privet.collection.server.http.limits import Limits, RateLimit, address_of
-from privet.collection.server.http.monitoring import Events, Health, Metrics, Refusals
+from privet.collection.server.http.monitoring import Events, Health, Metrics, Refusals, Troubles
 from privet.collection.server.http.replies import HEADERS, Refused, UnknownStudy, reply, try_later
 from privet.collection.server.store.served_round import ServedRound
 from privet.collection.server.store.store import Store, StoreFailure
@@ -62,6 +62,7 @@ class CollectorState:
         self.intake = Intake(self.tokens, self.limits.batch_bytes, self.limits.proxied)
         self.rate = RateLimit(self.limits.rate, self.limits.burst)
         self.access = Access(self.tokens, (self.operator_key,))
+        self.store_trouble = Troubles(self.events)
         self.metrics, self.health, self.refusals = Metrics(), Health(self.events), Refusals(self.events)
         self.revoked: Revoked = frozenset()
         self.rejected: Tally[str] = Tally()

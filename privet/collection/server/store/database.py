@@ -212,11 +212,22 @@ class Database:
         try:
             yield
         except sa.exc.SQLAlchemyError as error:
-            raise StoreFailure(str(getattr(error, "orig", None) or error)) from None
+            first = _first(error)
+            raise StoreFailure(str(getattr(first, "orig", None) or first)) from None
 
     def _scalar(self, query: sa.Select[Any]) -> int:
         with self._connection() as connection:
             return int(connection.execute(query).scalar_one())
+
+
+def _first(error: BaseException) -> BaseException:
+    """Return the failure that came first: a full SQLite ends its transaction, and then its savepoints are unknown."""
+    found = error
+    while error.__context__ is not None:
+        error = error.__context__
+        if isinstance(error, sa.exc.SQLAlchemyError):
+            found = error
+    return found
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from privet.estimation.answers.person_function import (
     fit_person_function,
     friends_alone,
     with_given_scorer,
+    with_unseen_friends,
 )
 from privet.release.asks.person import in_255ths
 from privet.release.log_shares import FIXED_POINT, LARGEST_SHARES, log_shares, published_weights
@@ -46,13 +47,12 @@ class InquiryFunction(InquiryLearning):
         shown, told = collected.shown, None
         if shown is None:
             raise InvalidData("The person question waits for the panel, who show features and friends.")
-        if self.reads == "everything":
-            if shown.lists is None:
-                raise InvalidData("The panel must show its friend lists too, so that friends can be weighed.")
+        if self.reads == "everything" and shown.lists is not None:
             table = in_255ths(one_hot(collected.seen_labels(), classes))
             told = log_shares(published_weights(shown.lists, table), whole) / FIXED_POINT
         labels = collected.seen_labels()[shown.users]
-        return fit_person_function(shown.features, told, labels, whole / whole.sum(), seed=self.seed or 0)
+        found = fit_person_function(shown.features, told, labels, whole / whole.sum(), seed=self.seed or 0)
+        return with_unseen_friends(found, classes) if self.reads == "everything" and told is None else found
 
     def _person_model(self, collected: Collected) -> AnswerModel:
         """Return what is known of true answers before anybody is asked."""

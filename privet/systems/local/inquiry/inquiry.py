@@ -27,7 +27,7 @@ from privet.systems.certificate import Certificate
 from privet.systems.collected import Collected
 from privet.systems.controls import Control
 from privet.systems.fitted import Fitted
-from privet.systems.local.inquiry.certificate import certify_answers, certify_counts
+from privet.systems.local.inquiry.certificate import certify_answers, certify_counts, certify_person
 from privet.systems.local.inquiry.rounds import InquiryRounds, who_was_asked
 from privet.systems.local.inquiry.weighing import CHOICES, Weighed
 
@@ -96,6 +96,8 @@ class Inquiry(InquiryRounds):
             if weighed is None or not topology_of(collected.topology).enumerable:  # it looks at every friendship
                 return None
             return certify_answers(collected, weighed, bounded=bounded, trimmed=trimmed)
+        if self.epsilon_person is not None:
+            return None if weighed is None else certify_person(collected, weighed)
         rounds = [collected.learned.get(name) for name in (Friends.name, FriendsAgain.name)]
         counted = [found for found in rounds if found is not None]
         return certify_counts(logits, counted, weighed, collected.could_answer(), thorough=self.thorough)

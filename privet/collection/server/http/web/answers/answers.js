@@ -37,7 +37,7 @@ function counted(question, study, raw, bits) {
 
 /** Perturb the raw answers, each question once, in the order of the release. */
 export function perturb(study, raw, bits) {
-  if (study.shows) return { features: raw.features, label: raw.label };
+  if (study.shows) return { features: raw.features, label: raw.label, ...(raw.neighbours ? { neighbours: raw.neighbours } : {}) };
   return Object.assign({}, ...study.asked.map((question) => ANSWERS[question.name](question, study, raw, bits)));
 }
 
@@ -84,7 +84,7 @@ export function unpack(study, body) {
 
 /** The JSON form of a report: one entry for each question, as the collector reads it. */
 export function toJson(study, report) {
-  if (study.shows) return { features: report.features, label: report.label };
+  if (study.shows) return report;
   const entries = study.asked.map(({ name, mechanism }) => {
     if (name !== "features") return [name, isSingle(name) || name === "neighbours" ? report[name] : { symbols: report[name] }];
     const { coordinates, symbols } = report;

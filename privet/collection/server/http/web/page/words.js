@@ -1,6 +1,6 @@
 /** The study in plain words: what it costs, and what it does not protect. */
 
-import { aboutEverything, aboutLists, announcedCost, publishesClasses, relationshipCost } from "../study/chain.js";
+import { aboutEverything, aboutLists, announcedCost, panelShowsFriends, publishesClasses, relationshipCost } from "../study/chain.js";
 import { kindsOf } from "../kinds/index.js";
 import { atMost, certainty, oddsFactor, percents } from "../texts/numbers.js";
 import { listed, text } from "../texts/texts.js";
@@ -60,6 +60,7 @@ function gaps(study) {
   const inRounds = earlier.length > 0 || study.planned.length > study.asked.length;
   const isOpen = [
     [panel !== null, "shown"],
+    [panel !== null && panelShowsFriends(study), "shown-friends"],
     [directory !== null, "listed"],
     [isPublished, "published"],
     [schema.private_edges, "named"],

@@ -66,6 +66,9 @@ export function aboutLists(asked) {
   return asked.filter((each) => whole.includes(each) || ["neighbours", "friends", "friends-again"].includes(each.name));
 }
 
+/** True if a panel shows its friends beside features and class, so that a question can weigh both. */
+export const panelShowsFriends = ({ planned }) => aboutEverything(planned).some(({ reads }) => reads === "everything");
+
 /** True if a table of people's classes is handed out, over which friends are counted. */
 export const publishesClasses = (asked) => aboutLists(asked).some(({ name }) => name !== "neighbours");
 

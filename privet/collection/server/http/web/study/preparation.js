@@ -7,7 +7,7 @@
  */
 
 import { parseArray, parseDirectory } from "./blobs.js";
-import { aboutEverything, aboutLists, checkChain } from "./chain.js";
+import { aboutEverything, aboutLists, checkChain, panelShowsFriends } from "./chain.js";
 import { isObject } from "./checks.js";
 import { countedTwice } from "../answers/functions.js";
 import { Refusal } from "./refusal.js";
@@ -27,14 +27,18 @@ export async function prepare(study, node, source) {
   const rounds = [...(await earlierRounds(study, source)), study];
   checkChain(rounds);
   const { panel, people } = study.manifest;
-  if (panel !== null && (await isListed(panel, node, source))) return { ...study, node, rounds, shows: true };
+  const hasNames = study.manifest.directory !== null;
+  if (panel !== null && (await isListed(panel, node, source))) {
+    const names = panelShowsFriends(study) && hasNames ? await directory(study, source) : null;
+    return { ...study, node, rounds, names, shows: true };
+  }
   const isAsked = people === null || (await isListed(people, node, source));
   if (!isAsked || study.asked.length === 0) throw Refusal.of("not-asked");
   const invited = study.asked.some(({ offers }) => offers !== undefined) ? await source.invitation(study.id) : null;
   const asked = [];
   for (const question of study.asked) asked.push(await attached(question, study, node, source, invited));
   await checkPairs(asked, rounds, node, source);
-  const names = aboutLists(asked).length > 0 && study.manifest.directory !== null ? await directory(study, source) : null;
+  const names = aboutLists(asked).length > 0 && hasNames ? await directory(study, source) : null;
   return { ...study, asked, node, rounds, names, shows: false };
 }
 
