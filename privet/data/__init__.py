@@ -4,6 +4,7 @@ from privet.data.datasets import KNOWN, load, save
 from privet.data.edge_lists import read_directory, read_edges, write_directory, write_edges
 from privet.data.graph import Features, Graph, Split
 from privet.data.interop import from_networkx, from_pyg, load_pyg, to_networkx, to_pyg
+from privet.data.population import Population
 from privet.data.schema import Categories, Feature, Interval, Schema
 from privet.data.splits import EdgeSplit, Links, label_rate, split_edges, split_nodes
 from privet.data.synthetic import social_graph
@@ -18,6 +19,7 @@ __all__ = [
     "Graph",
     "Interval",
     "Links",
+    "Population",
     "Schema",
     "Split",
     "from_networkx",

@@ -14,7 +14,7 @@ from privet.evaluation.evaluate import evaluate, figures_needed
 from privet.evaluation.results import Result
 from privet.evaluation.verdict import CONFIDENCE
 from privet.models.progress import Progress, counting
-from privet.systems import LocalSystem
+from privet.systems import CentralSystem, LocalSystem, System
 
 __all__ = ["Sweep", "sweep"]
 
@@ -84,7 +84,7 @@ class Sweep(Document):
 
 
 def sweep(
-    system: Any,
+    system: System | Callable[[float], System],
     graph: Graph,
     epsilons: Sequence[float],
     *,
@@ -116,7 +116,7 @@ def sweep(
     chosen = sorted(set(epsilons))
     if not chosen or not all(epsilon > 0 for epsilon in chosen):
         raise InvalidParameter("epsilons", "numbers above 0", epsilons)
-    make = system if not hasattr(system, "settings") else _changing(system, budget)
+    make = _changing(system, budget) if isinstance(system, LocalSystem | CentralSystem) else system
     systems = [make(epsilon) for epsilon in chosen]
     name = budget or _budget(systems[0])
     if name not in systems[0].settings():
@@ -129,11 +129,15 @@ def sweep(
     return Sweep(name, tuple(points))
 
 
-def _budget(system: Any) -> str:
+def _budget(system: System) -> str:
     return "epsilon_features" if isinstance(system, LocalSystem) else "target_epsilon"
 
 
-def _changing(system: Any, budget: str | None) -> Callable[[float], Any]:
+def _changing(system: System, budget: str | None) -> Callable[[float], System]:
     name = budget or _budget(system)
     other: dict[str, Any] = {"noise_multiplier": None} if name == "target_epsilon" else {}
-    return lambda epsilon: replace(system, **other, **{name: epsilon})
+
+    def changed(epsilon: float) -> System:
+        return replace(system, **(other | {name: epsilon}))
+
+    return changed

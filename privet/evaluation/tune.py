@@ -11,13 +11,13 @@ from privet.data import Graph
 from privet.errors import InvalidParameter
 from privet.evaluation.scoring import with_split
 from privet.mechanisms import SeededBits
-from privet.systems import LocalSystem
+from privet.systems import LocalSystem, System
 
 __all__ = ["tune"]
 
 
 def tune(
-    system: LocalSystem, graph: Graph, trials: int, *, seed: int = 1000
+    system: System, graph: Graph, trials: int, *, seed: int = 1000
 ) -> tuple[LocalSystem, tuple[dict[str, Any], ...]]:
     """Return the system with the best settings found, and the trials.
 

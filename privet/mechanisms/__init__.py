@@ -17,6 +17,7 @@ from privet.mechanisms.primitives.grid import GridSum
 from privet.mechanisms.randomized_response import RandomizedResponse
 from privet.mechanisms.sampled_response import SampledResponse
 from privet.mechanisms.square_wave import SquareWave
+from privet.mechanisms.subset_response import SubsetResponse
 from privet.registry import Registry
 
 MECHANISMS: Registry[Mechanism] = Registry("mechanism", "Mechanism", ("privet.mechanisms",), "privet.mechanisms")
@@ -43,5 +44,6 @@ __all__ = [
     "SampledResponse",
     "SeededBits",
     "SquareWave",
+    "SubsetResponse",
     "SystemBits",
 ]

@@ -35,6 +35,7 @@ from privet.mechanisms import (
     Reports,
     SampledResponse,
     SquareWave,
+    SubsetResponse,
     SystemBits,
 )
 from privet.mechanisms.primitives.odds import Odds, odds
@@ -82,6 +83,8 @@ SMALL = {
     "counts": lambda e: Counts(epsilon=e, classes=2, cap=4),
     "counts of one class": lambda e: Counts(epsilon=e, classes=1),
     "offered-response": lambda e: OfferedResponse(epsilon=e, most=5),
+    "subset-response": lambda e: SubsetResponse(epsilon=e, most=5, sizes=(1, 2, 2, 3)),
+    "subset-response default sizes": lambda e: SubsetResponse(epsilon=e, most=6),
     "adjacency-response": lambda e: AdjacencyResponse(epsilon=e, num_nodes=6),
     "adjacency-response one-sided": lambda e: AdjacencyResponse(epsilon=e, num_nodes=6, one_sided=True),
 }
@@ -184,6 +187,7 @@ ONE_DRAW = {
     "randomized-response": (RandomizedResponse(epsilon=1.3, classes=4), 2, 0),
     "counts": (Counts(epsilon=0.8, classes=1, cap=5), [4], 0),
     "offered-response": (OfferedResponse(epsilon=1.3, most=6), [2, 5], 0),
+    "subset-response": (SubsetResponse(epsilon=1.3, most=5, sizes=(1, 2, 2, 2)), [2, 5], 0),
     "sampled-response": (SampledResponse(epsilon_per_feature=0.9, categories=(3,), sample=1), [1], 0),
     "analytic-gaussian": (
         AnalyticGaussian(epsilon=1.0, delta=1e-3, dimension=1, low=0.0, high=1.0, steps=2),
@@ -216,6 +220,17 @@ class OverspendingMultiBit(MultiBit):
     @cached_property
     def odds(self) -> Odds:
         return odds(self.share * Fraction(101, 100))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverspendingSubsets(SubsetResponse):
+    """Weighs the subsets with the true option 1 % too much where there are four options."""
+
+    @cached_property
+    def _subset_odds(self) -> tuple[Odds, ...]:
+        usual = list(super()._subset_odds)
+        usual[2] = odds(Fraction(self.epsilon) * Fraction(101, 100), highs=3, lows=3)
+        return tuple(usual)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,6 +289,12 @@ class OptimisticMultiBit(MultiBit):
 def test_the_suite_refuses_a_mechanism_that_spends_one_percent_more() -> None:
     with pytest.raises(AssertionError, match=r"multi-bit promises epsilon 1\.0, but .* show more"):
         check_guarantee(OverspendingMultiBit(epsilon=1.0, dimension=2, low=0.0, high=1.0))
+
+
+def test_the_suite_refuses_subsets_that_say_too_much_for_one_number_of_options() -> None:
+    assert check_guarantee(SubsetResponse(epsilon=1.0, most=5, sizes=(1, 1, 2, 2))).holds
+    with pytest.raises(AssertionError, match=r"subset-response promises epsilon 1\.0, but .* show more"):
+        check_guarantee(OverspendingSubsets(epsilon=1.0, most=5, sizes=(1, 1, 2, 2)))
 
 
 @dataclass(frozen=True, kw_only=True)

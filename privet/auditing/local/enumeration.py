@@ -59,7 +59,7 @@ class Enumeration:
 
     Attributes:
         claim: The claimed epsilon.
-        claimed_delta: The claimed delta.
+        claimed_delta: The delta of the claim.
         stated_holds: True if the claim holds of the distributions that the mechanism states, in rational numbers.
         epsilon: The largest log likelihood ratio that was found (delta 0), as a figure for people.
         delta: The largest hockey-stick divergence at the claimed epsilon, as a figure for people.

@@ -21,7 +21,7 @@ class ClaimAudit:
     """A claim about a mechanism, and what listing all its reports and drawing some showed.
 
     Attributes:
-        mechanism: The mechanism.
+        mechanism: The mechanism that was audited.
         claim: "own", "published" or a number.
         found: The outcome.
     """

@@ -1,4 +1,4 @@
-"""``privet study template|new|show``: declare a study in one file."""
+"""``privet study template|new|preview|show``: declare a study in one file."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ from rich.markup import escape
 from privet.cli.app import BadOption, examples
 from privet.cli.options import parse_settings
 from privet.cli.study import Folder, study
+
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A value in place of the file's, such as budgets.features=2 (default: none); repeatable.",
+    ),
+]
 
 
 @study.command(epilog=examples("privet study template", "privet study template --out sleep.toml"))
@@ -35,14 +44,7 @@ def new(
     out: Annotated[
         Path | None, typer.Option(help="The directory to make (default: the file's name without .toml).")
     ] = None,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="A value in place of the file's, such as budgets.features=2 (default: none); repeatable.",
-        ),
-    ] = None,
+    changes: Changes = None,
 ) -> None:
     """Make a study from its file.
 
@@ -53,7 +55,8 @@ def new(
     """
     from privet.collection.device.consent import retention_in_words
     from privet.collection.operator.keys import VARIABLES
-    from privet.collection.operator.new_study import make_study, price_of
+    from privet.collection.operator.new_study import make_study, price_of, unnamed
+    from privet.collection.operator.prospects import prospects_in_words
     from privet.collection.study.chain import Chain
     from privet.collection.study.manifest import DEFAULT_LIMIT
     from privet.collection.study.study_file import StudyFile
@@ -73,6 +76,8 @@ def new(
     out_.print(retention_in_words(made).replace("your report", "reports"))
     if Chain((made,)).planned:
         out_.print(f"All rounds together cost at most {at_most(price)}. The next one: privet study next {where}")
+    for line in (*prospects_in_words(made), *unnamed(made)):
+        out_.print(escape(line))
     if price > DEFAULT_LIMIT:
         out_.print(f"That is more than their default limit of {DEFAULT_LIMIT:g}: most devices will refuse it.")
     out_.print(f"\nWritten to {where}: study.json (public), study.toml, tokens.csv and keys.json (secret).")
@@ -82,6 +87,35 @@ def new(
     if "operator" in written.keys.places:
         place = str(written.keys.places["operator"] or VARIABLES["operator"])
     out_.print(f"The operator's page:  http://HOST:8000/operator; its key is in {escape(place)}")
+
+
+@study.command(epilog=examples("privet study preview study.toml", "privet study preview study.toml --port 8080"))
+def preview(
+    file: Annotated[Path, typer.Argument(metavar="STUDY.TOML", help="The study's file.")],
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of this machine to listen on.")] = 8000,
+    changes: Changes = None,
+) -> None:
+    """Show the participants' page before the study exists.
+
+    It is open now whatever the file says, on this machine only, and all that is sent is thrown away at Ctrl-C.
+    """
+    from privet.cli.study.running import check_port
+    from privet.collection.operator.new_study import unnamed
+    from privet.collection.operator.preview import preview_of
+    from privet.collection.operator.prospects import prospects_in_words
+    from privet.collection.server.http.app import Limits
+    from privet.collection.serving import serve
+    from privet.collection.study.study_file import StudyFile
+
+    check_port("127.0.0.1", port)
+    out = Console(highlight=False, soft_wrap=True, markup=False)
+    with preview_of(file, StudyFile.read(file, parse_settings(changes or []))) as shown:
+        for line in (*prospects_in_words(shown.folder.study), *unnamed(shown.folder.study)):
+            out.print(line)
+        for who, path in shown.links():
+            out.print(f"{who}: http://localhost:{port}/{path}")
+        out.print("Nothing that is sent here is kept. Ctrl-C ends the preview.")
+        serve(shown.folder, "127.0.0.1", port, Limits())
 
 
 @study.command()

@@ -15,6 +15,11 @@ from privet.privacy.rounding import at_most, odds_factor
 __all__ = ["describe", "retention_in_words", "rights_in_words"]
 
 _MOST_LINES = 12
+_STAYS = {
+    "person": "Answers and friends stay here; this device finds out which of a few groups they point to most.",
+    "friend list": "Your friends stay here; this device finds out which of a few groups they point to most.",
+    "feature vector": "Your answers stay here; this device finds out which of a few groups they point to most.",
+}
 
 
 def describe(study: Study, ledger: Ledger | None = None, prepared: Prepared | None = None) -> str:
@@ -74,6 +79,7 @@ def rights_in_words(study: Study) -> list[str]:
     return [
         retention_in_words(study),
         f"{until} you can withdraw with the same link: the collector erases all that you sent in this study.",
+        *(["Once the study has closed, everybody can see what people answered, as estimates."] * study.publish_results),
         "Your budget stays spent, because somebody has seen the report, and models trained before may have used it.",
         *(["A published table of classes keeps yours, if it was drawn up before."] if study.publishes_classes else []),
     ]
@@ -93,6 +99,7 @@ def _open_description(study: Study) -> str:
             "What you are asked to show",
             *shown,
             f"  {study.class_question or 'your class'}: one of {study.declared.classes}{_names(study)}",
+            *([f"  your friends: which of the {study.nodes - 1} others they are"] if study.shows_friends else []),
             "",
             "Your rights",
             *(f"  {sentence}" for sentence in rights_in_words(study)),
@@ -121,10 +128,17 @@ def _earlier(due: Charge) -> list[str]:
 
 
 def _both_ends(study: Study) -> list[str]:
-    """Say why a relationship counts twice, where one is asked about."""
-    if not study.release.asks_about(Unit.NEIGHBOUR_BIT):
-        return []
-    return ["  A relationship counts twice: this device cannot exclude that the other person reports it, too."]
+    """Say why a relationship counts twice, where one is asked about, alone or with everything else."""
+    told, price = [], study.price
+    if any(part.unit == Unit.RELATIONSHIP for part in price.parts):
+        told.append("  A relationship counts twice: this device cannot exclude that the other person reports it, too.")
+    if any(part.unit in (Unit.FRIEND_LIST, Unit.PERSON) for part in price.parts):
+        both = at_most(price.bound(Unit.RELATIONSHIP))
+        told.append(
+            "  That is for your whole list at once. A friendship is on two devices: if your friend answers, too, both "
+            f"answers together cost it an epsilon of {both} at most."
+        )
+    return told
 
 
 def _announced(chain: Chain) -> list[str]:
@@ -148,6 +162,11 @@ def _questions(study: Study) -> list[str]:
         asked.append(f"  {study.class_question or 'your class'}: one of {study.declared.classes}{_names(study)}")
     if study.release.asks("neighbours"):
         asked.append(f"  your neighbours: which of the {study.nodes - 1} others you are linked with")
+    for name in filter(study.release.asks, ("person", "person-again")):
+        ask = study.release.question(name).ask
+        if ask.unit.covers(Unit.NEIGHBOUR_BIT):
+            asked.append(f"  your friends: which of the {study.nodes - 1} others they are")
+        asked.append(f"  {_STAYS[str(ask.unit)]}")
     if study.release.asks("resemblance"):
         asked += ["  Your answers stay here; this device finds out which of a few groups they resemble most."]
     for name in filter(study.release.asks, ("friends", "friends-again")):

@@ -23,6 +23,7 @@ from privet.collection.device.preparation import Prepared, prepare
 from privet.collection.study.directory import Directory
 from privet.collection.study.forms import OpenForm
 from privet.collection.study.manifest import Study
+from privet.collection.study.tokens import node_of
 from privet.data import Categories, Interval, Schema
 from privet.errors import InvalidData, InvalidReports, OutOfRangeWarning
 from privet.mechanisms import Bits, SystemBits
@@ -65,11 +66,16 @@ class PrivateAnswers:
             return replace(private, features=None)
         return replace(private, features=np.clip(private.features, study.declared.low, study.declared.high))
 
-    def shown(self, study: Study) -> bytes:
-        """Return the answers as they are, which a member of the panel agrees to show."""
+    def shown(self, study: Study, node: int) -> bytes:
+        """Return the answers as they are, which a member of the panel agrees to show.
+
+        Args:
+            study: The study.
+            node: The owner's own number.
+        """
         features, label = self._coded(study.declared)
         try:
-            return OpenForm(study.declared).pack(features, -1 if label is None else label)
+            return OpenForm.of(study).pack(features, -1 if label is None else label, self.neighbours, node)
         except (InvalidReports, ValueError, TypeError) as error:
             raise InvalidData(f"What you would show cannot be sent: {error}") from None
 
@@ -108,8 +114,9 @@ class Reply:
     def symbols(self) -> dict[str, object]:
         """Return the report as plain values: all that anybody else will see."""
         if self.shows:
-            data = OpenForm(self.study.declared).unpack([0], [self.body])
-            return {"features": data.features[0].tolist(), "label": int(data.labels[0])}
+            data = OpenForm.of(self.study).unpack([-1], [self.body])
+            friends = {} if data.lists is None else {"neighbours": data.lists.indices.tolist()}
+            return {"features": data.features[0].tolist(), "label": int(data.labels[0]), **friends}
         return self.study.release.wire.to_json(self.body)
 
 
@@ -118,6 +125,13 @@ class Deliverer(Protocol):
 
     def send(self, reply: Reply, token: str) -> str:
         """Deliver a report; "stored", or "repeated" where the collector had it already."""
+
+
+class Receiver(Deliverer, Protocol):
+    """Anything that can also be asked first, such as :class:`privet.collection.device.client.Collector`."""
+
+    def why_refused(self, study_id: str, token: str) -> str | None:
+        """Say why a report of this person would be refused; None if it would be taken."""
 
 
 class Eraser(Protocol):
@@ -168,6 +182,53 @@ class Participant:
         """
         self.ledger.show(study, shows=shows)
 
+    def take_part(
+        self,
+        study: Study,
+        private: PrivateAnswers,
+        collector: Receiver,
+        token: str,
+        directory: Directory | None = None,
+        prepared: Prepared | None = None,
+    ) -> Reply:
+        """Ask the collector whether it would take this person's report; only then draw it once, store it and send it.
+
+        Nothing is drawn or charged for a mistyped token, an old round, or a person who answered on another device or
+        was erased. A report that was drawn before, and never left, is destroyed and refunded then.
+
+        Args:
+            study: The study, as :meth:`check` returned it.
+            private: The owner's raw answers.
+            collector: Where the report goes.
+            token: The owner's enrolment token, which names the owner's number.
+            directory: As for :meth:`answer`.
+            prepared: As for :meth:`answer`.
+        """
+        node = node_of(token)
+        refused = None if self.ledger.withdrew(study) else collector.why_refused(study.id, token)
+        if refused is not None:
+            self.stop(study, node, refused)
+        reply = self.answer(study, node, private, directory=directory, prepared=prepared)
+        self.deliver(reply, collector, token)
+        return reply
+
+    def stop(self, study: Study, node: int, why: str) -> None:
+        """End without a report for a study that takes none, and refund one that never left the device.
+
+        A report that was sent before goes on: the collector may have it, and acknowledges it even after closing.
+
+        Args:
+            study: The study, as :meth:`check` returned it.
+            node: The number of the owner.
+            why: The collector's sentence.
+        """
+        if self.ledger.report(study, node) is None:
+            raise Refusal(f"{why} No report was made, and nothing was spent.")
+        entry = next(each for each in self.ledger.entries() if each.study == study.id)
+        if entry.tried is None:
+            returned = self.ledger.refund(study.id, f"The report was never sent: {why}")
+            raise Refusal(f"{why} Your report was never sent; it is destroyed, and {returned:g} is refunded.")
+
     def answer(
         self,
         study: Study,
@@ -179,8 +240,9 @@ class Participant:
     ) -> Reply:
         """Perturb once, store, and from then on give the same report, whatever is asked.
 
-        The order matters: what was made is given again even after the study has closed; nothing is made for a study
-        that was not shown, is not open or costs too much, nor for a round that does not follow the ones answered.
+        No collector is asked; :meth:`take_part` does that first. The order matters: what was made is given again even
+        after the study has closed; nothing is made for a study that was not shown, is not open or costs too much, nor
+        for a round that does not follow the ones answered.
 
         Args:
             study: The study, as :meth:`check` returned it.
@@ -211,7 +273,7 @@ class Participant:
                     "You are in the panel of this study, which asks you to show your answers as they are, and you have "
                     "not agreed to that. Nothing was made."
                 )
-            body = private.shown(study)
+            body = private.shown(study, node)
             return Reply(study, self.ledger.reserve(ready.chain, node, lambda: body, shows=True), shows=True)
         checked = private.checked(ready)
         return Reply(study, self.ledger.reserve(ready.chain, node, lambda: self._perturb(ready, checked)))

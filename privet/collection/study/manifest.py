@@ -48,6 +48,7 @@ _ALWAYS_KNOWN = (
     "what is true of people in general: a model of this study classifies people who did not answer, too",
 )
 _SHOWN = "the features and classes of a panel, people who agreed to show them as they are"
+_FRIENDS = "the friends of a panel, people who agreed to show them: a friendship with one of them is shown as it is"
 _PUBLISHED = (
     "your class, as you report or show it, under your number: a later round gives every participant a table of "
     "classes, which keeps it even if you withdraw"
@@ -180,6 +181,7 @@ class Study(_Document):
             collection, which then has one round.
         inputs: The operator's public data that rounds are computed from.
         delete_after: The number of days after closing after which the collector deletes reports; None for never.
+        publish_results: True if everybody sees what people answered, as estimates, once the study has closed.
         opens: The first moment at which reports are taken.
         closes: The first moment at which they are not taken any more.
 
@@ -211,6 +213,7 @@ class Study(_Document):
     plan: Plan | None = None
     inputs: Inputs = Inputs()
     delete_after: Annotated[int, Field(ge=0, le=36_600)] | None = None
+    publish_results: bool = False
     opens: Moment
     closes: Moment
 
@@ -298,6 +301,8 @@ class Study(_Document):
     def canonical(self) -> bytes:
         """Return the bytes that the id is made of and that a collector serves."""
         document = self.model_dump(mode="json", by_alias=True)
+        if not self.publish_results:
+            del document["publish_results"]  # so that a device that does not know the key refuses only where it is said
         return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
     @cached_property
@@ -326,6 +331,11 @@ class Study(_Document):
         asked = any(question.ask.publishes_classes for question in self.planned.questions)
         return self.plan is not None and asked and self.inputs.labels is None
 
+    @property
+    def shows_friends(self) -> bool:
+        """True if a panel shows its friends beside features and class, so that a question can weigh both."""
+        return any(question.ask.weighs_friends for question in self.planned.questions)
+
     @cached_property
     def planned(self) -> LocalRelease:
         """The questions of all rounds without their tables; those of this one if there is no plan."""
@@ -345,6 +355,7 @@ class Study(_Document):
             hidden.add(Unit.LABEL)
         told = {
             _SHOWN: self.panel is not None,
+            _FRIENDS: self.panel is not None and self.shows_friends,
             _LISTED: self.directory is not None,
             _PUBLISHED: self.publishes_classes,
             _NAMED: self.declared.private_edges,

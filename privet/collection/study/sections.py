@@ -173,7 +173,8 @@ class Budgets(Section):
     Attributes:
         features: The true budget of the answer about the features.
         labels: The budget of the class; without it the operator knows some classes.
-        edges: The budget of one bit of a friend list; without it the edges are public.
+        edges: The budget of one bit of a friend list; without it, and without the next one, the edges are public.
+        person: The budget of one answer about everything on the device, features and friend list together.
         delta: The delta of the mechanism analytic-gaussian.
         high_cost: True to go beyond the lifetime limit that participants' devices start with.
     """
@@ -181,6 +182,7 @@ class Budgets(Section):
     features: Budget | None = None
     labels: Budget | None = None
     edges: Budget | None = None
+    person: Budget | None = None
     delta: Annotated[float, Field(gt=0, lt=1)] | None = None
     high_cost: bool = False
 
@@ -264,6 +266,7 @@ class Declaration(Section):
         purpose: Why the data are asked for.
         language: The language of these words, in which the participants' page opens; None for the browser's.
         version: The study's own version number.
+        publish_results: True to show everybody what people answered, as estimates, once the study has closed.
         operator: Who asks.
         people: Who is asked.
         questions: The features.
@@ -279,6 +282,7 @@ class Declaration(Section):
     purpose: Words
     language: Literal["en", "de", "fr", "es"] | None = None
     version: Annotated[int, Field(ge=1)] = 1
+    publish_results: bool = False
     operator: Operator
     people: People
     questions: Annotated[tuple[Question, ...], Field(strict=False)]
@@ -299,7 +303,9 @@ class Declaration(Section):
             yield ("questions", worded.index(False)), "has no words. Give every question its ask, or none."
         if budgets.labels is not None and self.classes is None:
             yield ("budgets", "labels"), "needs a [class] with its answers."
-        if not planned and budgets.features is budgets.labels is budgets.edges is None:
+        if budgets.person is not None and not planned:
+            yield ("budgets", "person"), "needs a [system] that asks the person question, such as inquiry."
+        elif not planned and budgets.features is budgets.labels is budgets.edges is None:
             yield ("budgets",), "asks for nothing. Give features, labels or edges an epsilon."
         if planned and self.mechanism is not None:
             yield ("mechanism",), "is for studies without a [system], which has mechanisms of its own."
@@ -315,11 +321,12 @@ class Declaration(Section):
 
     @property
     def declared(self) -> Schema:
-        """The public facts about the answers; edges are private if, and only if, they have a budget."""
+        """The public facts about the answers; edges are private if they have a budget, alone or within a person's."""
         features = [each.feature for each in self.questions for _ in range(each.repeat)]
         answers = 0 if self.classes is None else self.classes.answers
         count, names = (answers, None) if isinstance(answers, int) else (len(answers), answers)
-        return Schema(tuple(features), count, self.budgets.edges is not None, names)
+        within = self.budgets.person is not None and self.public.edges is None
+        return Schema(tuple(features), count, within or self.budgets.edges is not None, names)
 
     def document(self, now: datetime) -> dict[str, Any]:
         """Return the fields of the manifest that the file says by itself.
@@ -340,6 +347,7 @@ class Declaration(Section):
             "questions": texts or None,
             "class_question": None if self.classes is None else self.classes.ask,
             "delete_after": None if kept == "never" else kept,
+            "publish_results": self.publish_results,
             "opens": opens.isoformat(),
             "closes": closes.isoformat(),
         }

@@ -13,7 +13,7 @@ from scipy.special import log_softmax, logsumexp
 from privet.estimation.answers.liars_needed import lost, margins_of
 from privet.estimation.friends.count_certificate import LEAST_CHANCE, Counted
 
-__all__ = ["trials", "turned"]
+__all__ = ["moves", "trials", "turned"]
 
 Array = NDArray[np.float64]
 Move: TypeAlias = tuple[tuple[int, int], ...]
@@ -137,11 +137,16 @@ def _splits(rounds: int, classes: int, false: int) -> Iterator[tuple[Move, ...]]
     """Yield a move for each round, such that together they stand for at most ``false`` false classes."""
     for numbers in product(range(false + 1), repeat=rounds):
         if sum(numbers) == false:
-            yield from product(*(_moves(classes, number) for number in numbers))
+            yield from product(*(moves(classes, number) for number in numbers))
 
 
-def _moves(classes: int, false: int) -> Iterator[Move]:
-    """Yield the ways to move counts up and down by at most ``false`` each: classes and the changes of their counts."""
+def moves(classes: int, false: int) -> Iterator[Move]:
+    """Yield the ways to move counts up and down by at most ``false`` each: classes and the changes of their counts.
+
+    Args:
+        classes: The number of classes.
+        false: The number of friends whose published class is false.
+    """
     sizes = range(false + 1)
     sets = list(chain.from_iterable(combinations_with_replacement(range(classes), size) for size in sizes))
     for up, down in product(sets, repeat=2):

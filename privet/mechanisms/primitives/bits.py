@@ -19,6 +19,7 @@ except ImportError:  # a device does without
 __all__ = ["Bits", "SeededBits", "SystemBits"]
 
 _MANY_WORDS = 1024
+_ZEROS = bytes(1 << 15)  # a piece of what the key stream is added to
 WORD_RESOLUTION = 1 << 53
 """Draws are below 2^53 or smaller, so every draw is also exact as a double and in a browser."""
 
@@ -67,9 +68,11 @@ class SystemBits(Bits):
             return np.frombuffer(os.urandom(8 * count), dtype="<u8").astype(np.uint64)
         seed = os.urandom(48)
         stream = Cipher(algorithms.AES(seed[:32]), modes.CTR(seed[32:])).encryptor()
-        found = bytearray(8 * count + 16)  # a block more than is asked for, as update_into wants it
-        stream.update_into(bytes(8 * count), found)
-        return np.frombuffer(found, dtype="<u8", count=count).astype(np.uint64, copy=False)
+        found = np.empty(count + 2, dtype="<u8")  # a block more than is asked for, as update_into wants it
+        place, left = found.data.cast("B"), 8 * count
+        for start in range(0, left, len(_ZEROS)):
+            stream.update_into(_ZEROS[: left - start], place[start:])
+        return found[:count].astype(np.uint64, copy=False)
 
 
 class SeededBits(Bits):

@@ -41,7 +41,7 @@ _LARGEST_SCALE = 2.0**56  # 64 scales are below 2^62, so that 64-bit integers ho
 _CELLS = 4096  # of at least 1/64 of the scale each, so that they reach 32 scales far
 _FIRSTS = 1 << 16
 _DIGITS = 60
-_AT_ONCE = 1 << 14  # draws whose arrays stay in a processor's cache
+_AT_ONCE = 1 << 16  # draws whose arrays stay in a cache, at little cost for each array
 
 
 class RoundedGaussian:
@@ -72,11 +72,11 @@ class RoundedGaussian:
         proposed = [self._propose(found[start : start + _AT_ONCE], bits) for start in range(0, count, _AT_ONCE)]
         if not proposed:
             return found
-        unsure = np.concatenate([_AT_ONCE * number + each.places for number, each in enumerate(proposed)])
+        places = np.concatenate([_AT_ONCE * number + each.places for number, each in enumerate(proposed)])
         first, coins, inside = (np.concatenate(parts) for parts in list(zip(*proposed, strict=True))[1:])
         cells = self._table.cells_of(first, bits)
-        found[unsure] = cells << np.int64(self.width_bits) | inside
-        again = unsure[~self._decide(cells, inside, coins, bits)]
+        found[places] = cells << np.int64(self.width_bits) | inside
+        again = places[~self._decide(cells, inside, coins, bits)]
         if len(again):
             found[again] = self.draw(len(again), bits)
         return found
@@ -84,17 +84,20 @@ class RoundedGaussian:
     def _propose(self, found: NDArray[np.int64], bits: Bits) -> _Unsure:
         """Fill an array with integers of the envelope, and return those that are not accepted yet."""
         words = bits.words(len(found)).view(np.int64)
-        first = (words >> np.int64(48)) & np.int64(_FIRSTS - 1)  # 16 bits for a cell, ...
-        coins = (words >> np.int64(48 - self._coin_bits)).astype(np.int32)  # ... and some for a coin
-        coins &= np.int32((1 << self._coin_bits) - 1)
-        inside = words if self._one_word else bits.words(len(found)).view(np.int64)
-        inside &= np.int64((1 << self.width_bits) - 1)
-        known = self._table.known[first]
-        unsure = np.flatnonzero(coins >= known & np.int32(0xFFFF))
-        found[:] = known >> np.int32(16)
-        found <<= np.int64(self.width_bits)
-        found |= inside
-        return _Unsure(unsure, first[unsure], coins[unsure], inside[unsure])
+        lasts = words if self._one_word else bits.words(len(found)).view(np.int64)
+        first = words >> np.int64(48)  # 16 bits for a cell, ...
+        first &= np.int64(_FIRSTS - 1)
+        coins = (words >> np.int64(32)).astype(np.uint16)  # ... and 16 that begin with a coin
+        known = self._table.known.take(first)
+        places = np.flatnonzero(coins >= known.astype(np.uint16))
+        mask = np.int64((1 << self.width_bits) - 1)
+        begun = coins[places].astype(np.int32) >> np.int32(16 - self._coin_bits)
+        unsure = _Unsure(places, first[places], begun, lasts[places] & mask)
+        lasts &= mask
+        np.right_shift(known, np.int32(16), out=first)
+        first <<= np.int64(self.width_bits)
+        np.bitwise_or(lasts, first, out=found)
+        return unsure
 
     def _decide(
         self, cells: NDArray[np.int64], inside: NDArray[np.int64], coins: NDArray[np.int32], bits: Bits
@@ -144,8 +147,8 @@ class _Table(NamedTuple):
     """The cells, which are numbered from -2048 to 2047: cell c has the integers from c 2^m to (c + 1) 2^m - 1.
 
     Attributes:
-        known: For each 16 bits that a number may begin with, its cell and, in the last 16 bits, below which its coin's
-            first bits accept everywhere in the cell: 0 where the cell is not known yet.
+        known: For each 16 bits that a number may begin with, its cell and, in the last 16 bits, below which the 16 bits
+            that begin with a coin accept everywhere in the cell: 0 where the cell is not known yet.
         ends: The sum of the weights of each cell and all before it.
         begins: The first 64 bits of the sum of the weights before each cell.
     """
@@ -161,13 +164,18 @@ class _Table(NamedTuple):
             first: The first 16 bits of each.
             bits: The source of the others.
         """
-        numbers = first.astype(np.uint64) << np.uint64(48) | bits.words(len(first)) >> np.uint64(16)
-        cells = np.searchsorted(self.begins, numbers, side="right") - 1
-        for place in np.flatnonzero(self.begins[cells] == numbers):  # the first 64 bits do not tell either
+        rest = bits.words(len(first)) >> np.uint64(16)
+        known = self.known[first]
+        cells = (known >> np.int32(16)).astype(np.int64)
+        several = np.flatnonzero((known & np.int32(0xFFFF)) == 0)
+        numbers = first[several].astype(np.uint64) << np.uint64(48) | rest[several]
+        found = np.searchsorted(self.begins, numbers, side="right") - 1
+        for place in np.flatnonzero(self.begins[found] == numbers):  # the first 64 bits do not tell either
             high, low = bits.words(2).tolist()
             whole = int(numbers[place]) << 76 | high >> 52 << 64 | low
-            cells[place] = bisect_right(self.ends, whole)
-        return np.asarray(cells - _CELLS // 2)
+            found[place] = bisect_right(self.ends, whole)
+        cells[several] = found - _CELLS // 2
+        return cells
 
 
 @lru_cache(maxsize=16)  # every step of a training asks for the same one
@@ -179,7 +187,7 @@ def _table_of(scale: float, width_bits: int, coin_bits: int) -> _Table:
     least = np.exp(last * (2.0 * nearest + last) * (-0.5 / scale**2)) * (1 - 2.0**-20)  # less, whatever was rounded
     surely = np.floor(least * 2.0**coin_bits).astype(np.int64)
     surely[np.unique(begins >> np.uint64(48)).astype(np.int64)] = 0  # two cells or more meet there
-    return _Table(((cells - _CELLS // 2) << 16 | surely).astype(np.int32), ends, begins)
+    return _Table(((cells - _CELLS // 2) << 16 | surely << 16 - coin_bits).astype(np.int32), ends, begins)
 
 
 def cell_weights(scale: float, width_bits: int) -> list[int]:

@@ -16,10 +16,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.linalg import vector_norm
-from torch.nn.functional import cross_entropy, pad
+from torch.nn.functional import cross_entropy
 
 from privet.errors import InvalidParameter
 from privet.models.clipping.aggregated import AggregatedRows
+from privet.models.clipping.products import even_product
 from privet.models.clipping.rows import SparseRows
 
 __all__ = [
@@ -44,6 +45,7 @@ BLOCK = 512
 """The largest number of rows in a block."""
 GROUP = 4096
 """The number of examples with sparse inputs whose layers are held at once."""
+_DENSE_GROUP = 1024  # the same where the inputs themselves want to stay in a cache
 _ELEMENTWISE = (nn.ELU, nn.Identity, nn.ReLU, nn.SELU, nn.Tanh)
 
 
@@ -101,7 +103,7 @@ def layers_of(
         loss: Maps outputs and labels to one loss for each row.
         block: The number of rows that go through the network at once.
     """
-    group = GROUP if isinstance(x, SparseRows) else block  # dense blocks are left while they are in the cache
+    group = GROUP if isinstance(x, SparseRows) else max(_DENSE_GROUP, block)
     for start in range(0, len(x), group):
         rows, target = x[start : start + group], labels[start : start + group]
         sent = rows.map(first_layer(network)) if isinstance(rows, SparseRows) else rows
@@ -161,7 +163,7 @@ def one_pass(network: nn.Sequential, rows: Tensor, labels: Tensor, loss: Loss, *
             continue
         found.append(Pass(before, slopes, vector_norm(before, dim=1), vector_norm(slopes, dim=1)))
         if number:
-            slopes = _product(slopes, layer.weight)
+            slopes = even_product(slopes, layer.weight)
     return found[::-1]
 
 
@@ -240,7 +242,7 @@ def _forward(network: nn.Sequential, rows: Tensor, mapped: bool) -> tuple[list[_
         before = hidden
         if isinstance(layer, nn.Linear) and layer.bias is not None:
             if not mapped or steps:  # the columns of a network's own inputs, which may be many, are taken as they are
-                hidden = _product(before, layer.weight.T, narrow=bool(steps)).add_(layer.bias)
+                hidden = even_product(before, layer.weight.T, narrow=bool(steps)).add_(layer.bias)
         elif isinstance(layer, _ELEMENTWISE):
             hidden = layer(before.clone() if getattr(layer, "inplace", False) else before)
         else:
@@ -250,18 +252,6 @@ def _forward(network: nn.Sequential, rows: Tensor, mapped: bool) -> tuple[list[_
     if not steps or not isinstance(steps[-1][0], nn.Linear):
         raise InvalidParameter("A network for clipped gradients must be one ending in a linear layer. Append one.")
     return steps, hidden
-
-
-def _product(rows: Tensor, matrix: Tensor, *, narrow: bool = True) -> Tensor:
-    """Return the product, computed with a multiple of 16 columns and, of narrow rows, of terms.
-
-    With fewer the kernels of common libraries add up in another order at other places of a block.
-    """
-    terms, columns = -matrix.shape[0] % 16 if narrow else 0, -matrix.shape[1] % 16
-    if not terms and not columns:
-        return rows @ matrix
-    product = (pad(rows, (0, terms)) if terms else rows) @ pad(matrix, (0, columns, 0, terms))
-    return product[:, : matrix.shape[1]]
 
 
 def first_layer(network: nn.Sequential) -> nn.Linear:

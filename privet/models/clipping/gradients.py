@@ -36,6 +36,7 @@ from privet.models.clipping.blocks import (
     one_pass,
     row_losses,
 )
+from privet.models.clipping.products import product
 from privet.models.clipping.rounded_layers import (
     FINER,
     WHOLE,
@@ -44,6 +45,7 @@ from privet.models.clipping.rounded_layers import (
     DenseSum,
     Sparse,
     SparseSum,
+    put_together,
     room_for_rounding,
     rounded_dense,
     rounded_first,
@@ -102,7 +104,7 @@ def clipped_gradient(
     for layers in layers_of(network, x, labels, loss, block):
         for each, part in zip(sums, _on_grid(layers, max_grad_norm), strict=True):
             each.add(part)
-    return GridSum(np.concatenate([each.total() for each in sums]), max_grad_norm / WHOLE)
+    return GridSum(put_together([each.total() for each in sums]), max_grad_norm / WHOLE)
 
 
 def _aggregated_gradient(
@@ -123,8 +125,9 @@ def _aggregated_gradient(
             each.add(part)
     matrix = x.exact_sum(np.concatenate(slopes)).astype(np.int64)
     matrix -= shift[:, None]
-    behind = [each.total() << FINER for each in later]
-    return GridSum(np.concatenate([matrix.ravel(), end, *behind]), max_grad_norm / WHOLE / 2**FINER)
+    totals = [(torch.from_numpy(matrix), torch.from_numpy(end))]
+    totals += [(weight << FINER, bias << FINER) for weight, bias in (each.total() for each in later)]
+    return GridSum(put_together(totals), max_grad_norm / WHOLE / 2**FINER)
 
 
 def summed_gradient(
@@ -208,5 +211,5 @@ def _add_weighted(layer: Layer, factors: Array, weight: Tensor, bias: Tensor) ->
     if isinstance(inputs, SparseRows):
         weight += torch.from_numpy(inputs.weighted_sum(slopes.double().numpy()))
     else:
-        weight.addmm_(slopes.T, inputs)
+        weight += product(slopes.T, inputs)
     bias += slopes.sum(0)

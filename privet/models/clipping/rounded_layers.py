@@ -12,6 +12,7 @@ and rounded. Three kinds of inputs h are rounded in three ways, all to multiples
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from privet.models.clipping.blocks import AggregatedLayer, Layer
-from privet.models.clipping.outer_sums import LARGEST, OuterSum
+from privet.models.clipping.outer_sums import LARGEST, OuterSum, Scaled
 from privet.models.clipping.rows import SparseRows
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "DenseSum",
     "Sparse",
     "SparseSum",
+    "put_together",
     "room_for_rounding",
     "rounded_dense",
     "rounded_first",
@@ -56,19 +58,17 @@ class Dense(NamedTuple):
 
     Attributes:
         slopes: The integers of g.
-        inputs: The vectors h.
-        scales: What each (h, 1) is multiplied by before it is rounded.
+        inputs: The integers of (h, 1).
         squares: At least the squared norm of each product, in units of C 2^-37.
     """
 
-    slopes: Tensor
-    inputs: Tensor
-    scales: Array
+    slopes: Scaled
+    inputs: Scaled
     squares: Array
 
     def leave_out(self, refused: NDArray[np.bool_]) -> None:
         """Let some examples count as zero."""
-        self.slopes[torch.from_numpy(refused)] = 0.0
+        self.slopes.factors[refused] = 0.0
 
 
 class Sparse(NamedTuple):
@@ -99,7 +99,7 @@ class Aggregated(NamedTuple):
 
 
 def rounded_dense(layer: Layer, factors: Array) -> Dense:
-    """Round a layer's slopes, and say how its dense inputs are to be rounded.
+    """Say how a layer's slopes and dense inputs are to be rounded.
 
     Rounding moves a vector of n entries by at most sqrt(n) / 2, which bounds all norms.
 
@@ -113,7 +113,8 @@ def rounded_dense(layer: Layer, factors: Array) -> Dense:
     size = LARGEST * _ABOVE + math.sqrt(inputs.shape[1] + 1) / 2
     steepest = np.sqrt(np.where(usable, layer.steepness, 0.0)) * slants * _ABOVE + math.sqrt(layer.slopes.shape[1]) / 2
     squares = (size * steepest * 2.0**_DENSE_SHIFT) ** 2
-    return Dense(_scaled(layer.slopes, slants).round_(), inputs, np.where(usable, LARGEST / lengths, 0.0), squares)
+    scales = np.where(usable, LARGEST / lengths, 0.0)
+    return Dense(Scaled(layer.slopes, slants), Scaled(inputs, scales, ends=True), squares)
 
 
 def rounded_sparse(layer: Layer, factors: Array) -> Sparse:
@@ -160,7 +161,7 @@ def room_for_rounding(inputs: int, outputs: int) -> float:
 
 
 class DenseSum:
-    """The sum of a layer's parts: the weight's gradient and then the bias', in units of C 2^-37.
+    """The sum of a layer's parts, in units of C 2^-37.
 
     Args:
         layer: The layer.
@@ -171,14 +172,12 @@ class DenseSum:
 
     def add(self, part: Dense) -> None:
         """Add the products of some examples."""
-        inputs = _scaled(part.inputs, part.scales, more=1)
-        inputs[:, -1] = torch.from_numpy(part.scales)
-        self._products.add(part.slopes, inputs.round_())
+        self._products.add(part.slopes, part.inputs)
 
-    def total(self) -> NDArray[np.int64]:
-        """Return the sum."""
+    def total(self) -> tuple[Tensor, Tensor]:
+        """Return the sums of the gradients in the weight and in the bias."""
         whole = self._products.total() << _DENSE_SHIFT
-        return torch.cat([whole[:, :-1].flatten(), whole[:, -1]]).numpy()
+        return whole[:, :-1], whole[:, -1]
 
 
 class SparseSum:
@@ -189,26 +188,49 @@ class SparseSum:
     """
 
     def __init__(self, layer: nn.Linear) -> None:
-        self._total = np.zeros(layer.weight.numel() + layer.out_features, dtype=np.int64)
-        self._part, self._rows = np.zeros(len(self._total)), 0
+        self._shape = layer.weight.shape
+        self._totals: list[Tensor] = []
+        self._part: Array | None = None
+        self._ends, self._rows = np.zeros(layer.out_features), 0
 
     def add(self, part: Sparse) -> None:
         """Add the products of some examples."""
         slopes = part.slopes.numpy()
         if self._rows + len(slopes) > _EXACT_ROWS:
-            self._total, self._part, self._rows = self.total(), np.zeros(len(self._total)), 0
-        self._part += np.append(part.inputs.weighted_sum(slopes), part.ends @ slopes)
+            self._totals, self._part, self._rows = list(self.total()), None, 0
+            self._ends = np.zeros_like(self._ends)
+        product = part.inputs.weighted_sum(slopes)
+        self._part = product if self._part is None else np.add(self._part, product, out=self._part)
+        self._ends += part.ends @ slopes
         self._rows += len(slopes)
 
-    def total(self) -> NDArray[np.int64]:
-        """Return the sum."""
-        return self._total + self._part.astype(np.int64)
+    def total(self) -> tuple[Tensor, Tensor]:
+        """Return the sums of the gradients in the weight and in the bias."""
+        part = np.zeros(self._shape) if self._part is None else self._part
+        found = [torch.from_numpy(each).long() for each in (part, self._ends)]
+        for each, total in zip(found, self._totals, strict=False):
+            each += total
+        return found[0], found[1]
 
 
-def _scaled(rows: Tensor, factors: Array, more: int = 0) -> Tensor:
-    """Return each row times its factor, with room for more columns; one with factor 0 becomes zeros in any case."""
-    found = rows.new_empty(len(rows), rows.shape[1] + more)
-    torch.mul(rows, torch.from_numpy(factors).to(rows.dtype)[:, None], out=found[:, : rows.shape[1]])
+def put_together(gradients: Sequence[tuple[Tensor, Tensor]]) -> NDArray[np.int64]:
+    """Return the gradients in the weights and biases of layers after another, as 64-bit integers.
+
+    Args:
+        gradients: Those in the weight and in the bias of each layer.
+    """
+    parts = [part for pair in gradients for part in pair]
+    found = torch.empty(sum(part.numel() for part in parts), dtype=torch.int64)
+    start = 0
+    for part in parts:
+        found[start : start + part.numel()].view(part.shape).copy_(part)
+        start += part.numel()
+    return found.numpy()
+
+
+def _scaled(rows: Tensor, factors: Array) -> Tensor:
+    """Return each row times its factor; one with factor 0 becomes zeros in any case."""
+    found = rows * torch.from_numpy(factors).to(rows.dtype)[:, None]
     if not factors.all():
         found[torch.from_numpy(factors == 0)] = 0.0
     return found

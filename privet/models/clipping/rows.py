@@ -77,7 +77,8 @@ class SparseRows:
     def weighted_sum(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``weights.T`` times the rows: one weighted sum of the rows for each column of weights."""
         total = np.asarray(self.values.T @ weights).T
-        total += (weights.T @ self.offsets)[:, None]
+        if self.offsets.any():
+            total += (weights.T @ self.offsets)[:, None]
         return total
 
     def dense(self) -> NDArray[np.float32]:

@@ -44,7 +44,6 @@ from privet.models import (
     shared,
     train,
 )
-from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._lpgnn_projected import fit_projected
@@ -55,12 +54,6 @@ __all__ = ["LPGNN", "KPropNetwork"]
 FeatureMechanism: TypeAlias = Literal["multi-bit", "one-bit", "laplace", "analytic-gaussian"]
 Aggregator: TypeAlias = Literal["gcn", "mean"]
 LabelDenoising: TypeAlias = Literal["majority", "posterior"]
-
-_CHOICES = {
-    "mechanism": FeatureMechanism,
-    "aggregator": Aggregator,
-    "label_denoising": LabelDenoising,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +108,6 @@ class LPGNN(NetworkSettings, ProjectedSystem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, _CHOICES)
         check_backbone(self.backbone)
         self._check_least(hops=0, label_hops=0, networks=1)
         self._check_positive("label_evidence")

@@ -56,7 +56,7 @@ def test_lists_and_their_cost():
         "about all other people",
         "wrong with 4.74% probability",
         "lifetime budget: 8.",
-        "cost k times as much",
+        "cost at most k times as much",
     ):
         assert expected in text
 

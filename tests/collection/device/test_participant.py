@@ -43,8 +43,10 @@ def test_names_stand_for_codes():
         with pytest.raises(InvalidData, match=message):
             PrivateAnswers(features, label=label).checked(prepare(study, 17))
     with pytest.raises(InvalidData, match="one of a, b, c"):
-        PrivateAnswers(["yes", 0.5, 2], label="d").shown(study)
-    assert PrivateAnswers(["yes", 0.5, 2], label="c").shown(study) == PrivateAnswers([1, 0.5, 2], label=2).shown(study)
+        PrivateAnswers(["yes", 0.5, 2], label="d").shown(study, 17)
+    assert PrivateAnswers(["yes", 0.5, 2], label="c").shown(study, 17) == PrivateAnswers([1, 0.5, 2], label=2).shown(
+        study, 17
+    )
 
 
 def test_answers_outside_their_range_count_as_its_end_for_every_question(study):

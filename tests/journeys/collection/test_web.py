@@ -182,11 +182,12 @@ def test_two_tabs_make_one_report_and_send_it_when_online_again(live: Live, visi
     for page in pages:
         page.bring_to_front()
         page.get_by_role("button", name="Send my report").click()
-        page.get_by_text("You are offline. The report is kept").wait_for()
-    assert kept_report(pages[0]) == kept_report(pages[1])  # there is one
+        page.get_by_text("You are offline. Nothing is drawn yet").wait_for()
     visit.context.set_offline(False)
-    pages[1].get_by_role("heading", name="your report is stored").wait_for()
-    assert {live.store.get(21)} == {each[32:] for each in visit.reports}
+    for page in pages:
+        page.bring_to_front()
+        page.get_by_role("heading", name="your report is stored").wait_for()
+    assert {live.store.get(21)} == {each[32:] for each in visit.reports} == {bytes.fromhex(kept_report(pages[0]))}
 
 
 def test_errors_and_a_lost_answer_are_survived_with_the_same_bytes(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -240,12 +241,30 @@ def test_no_second_report_is_drawn_where_the_collector_has_one(
     page.get_by_role("button", name="Send my report").wait_for()
     visit.context.set_offline("offline" in forgets)
     page.get_by_role("button", name="Send my report").click()
-    if "offline" in forgets:  # a report is drawn and charged, and given back before it leaves
-        page.get_by_text("You are offline. The report is kept").wait_for()
+    if "offline" in forgets:
+        page.get_by_text("You are offline. Nothing is drawn yet").wait_for()
         visit.context.set_offline(False)
     page.get_by_role("heading", name="Another report is stored for you already").wait_for()
     ledger = json.loads(page.evaluate("localStorage.getItem('privet-ledger-1')") or '{"reports": [], "refunds": []}')
-    assert (visit.reports, ledger["reports"], len(ledger["refunds"])) == (first, [], int("offline" in forgets))
+    assert (visit.reports, ledger["reports"], ledger["refunds"]) == (first, [], [])
+
+
+def test_a_mistyped_token_costs_nothing_and_binds_the_browser_to_nobody(
+    live: Live, visitor: Callable[..., Visit]
+) -> None:
+    visit = visitor()
+    token = live.tokens.issue(270)
+    for place in (1, 31):  # a letter of the number, and one of the signature
+        wrong = token[:place] + ("A" if token[place] != "A" else "B") + token[place + 1 :]
+        page = visit.open(live.link(270, token=wrong))
+        if page.locator("#refusal").is_hidden():
+            answer_all(page)
+        page.locator("#refusal").get_by_text("token").first.wait_for()
+        assert page.evaluate("localStorage.getItem('privet-ledger-1')") is None
+    page = visit.open(live.link(270))
+    answer_all(page)
+    page.get_by_role("heading", name="your report is stored").wait_for()
+    assert len(visit.reports) == 1
 
 
 def test_four_tabs_that_send_at_once_send_one_report(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -286,6 +305,23 @@ def answer_all(page: Any) -> None:
     fill_in(page)
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Send my report").click()
+
+
+def test_the_token_is_in_no_address_once_it_was_read(live: Live, visitor: Callable[..., Visit]) -> None:
+    page = visitor().open(live.link(280, lang="de"))
+    page.locator("#form").wait_for()
+    token = live.tokens.issue(280)
+    assert page.url == f"{live.origin}/#study={live.study.id}&lang=de"
+    page.locator("#language").select_option("en")
+    page.get_by_role("button", name="Continue").wait_for()
+    page.reload()
+    answer_all(page)
+    page.get_by_role("heading", name="your report is stored").wait_for()
+    assert live.store.get(280) is not None
+    assert token not in page.url + page.content() + page.evaluate("JSON.stringify([localStorage, sessionStorage])")
+    page.goto(live.link(281))  # another person's link in the same tab
+    page.get_by_text("This browser answered the study as somebody else").wait_for()
+    assert live.tokens.issue(281) not in page.url
 
 
 def test_who_only_reads_is_not_heard_of(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -459,18 +495,23 @@ def test_a_study_that_its_operator_closed(
     page.get_by_label("Feature 0").fill("0.5")
     page.get_by_label("Feature 0").press("Enter")
     page.get_by_role("button", name="Send my report").wait_for()
-    visit.context.set_offline(True)
+    page.route("**/reports", lambda route: route.abort())
     page.get_by_role("button", name="Send my report").click()
-    page.get_by_text("You are offline. The report is kept").wait_for()
+    page.get_by_text("The report is kept").wait_for()
+    # As if the browser had ended between the drawing and the sending.
+    page.evaluate("""() => {
+      const ledger = JSON.parse(localStorage.getItem("privet-ledger-1"));
+      ledger.reports[0].tried = null;
+      localStorage.setItem("privet-ledger-1", JSON.stringify(ledger));
+    }""")
     headers = {"Authorization": f"Bearer {OPERATOR_KEY}"}
     urlopen(Request(f"{collector.origin}/operator/close", headers=headers, method="POST")).close()
-    visit.context.set_offline(False)
+    page.unroute("**/reports")
+    visit.reports.clear()
+    page.reload()
     page.get_by_text("The study was closed by its operator. Your report never left this device.").wait_for()
     assert (collector.store.count(), visit.reports) == (0, [])
     assert not page.get_by_role("button", name="Send my report").is_visible()
-    page.get_by_text("Your privacy budget: history and limit").click()
-    assert page.get_by_text("Refunded ε = 1 for “Closed early”, whose report was never sent").is_visible()
-    assert "This study costs" not in page.locator("#budget-words").inner_text()
     picture(page, "participant-refunded")
     ledger = json.loads(page.evaluate("localStorage.getItem('privet-ledger-1')"))
     assert ledger["reports"] == []

@@ -51,7 +51,7 @@ class Rounds(Live):
         self.asked_for: list[tuple[str, str | None]] = []  # public data, and with which authorisation
         panel = np.array([PANELLIST], dtype=np.int32)
         label = {"ask": "label", "mechanism": "randomized-response", "epsilon": 0.5}
-        similar, friends = Resemblance(SCORER, OFFERS, unit_length=False), Friends(TABLE, RANKS)
+        similar, friends = Resemblance(OFFERS, SCORER, unit_length=False), Friends(TABLE, RANKS)
         again = FriendsAgain(AGAIN, AGAIN_RANKS)
         ask = {"ask": "resemblance", "mechanism": "offered-response", "epsilon": 1.0, "most": 3, **similar.to_dict()}
         counts = {"mechanism": "counts", "epsilon": 0.75, "cap": 4}
@@ -268,6 +268,7 @@ def test_after_a_withdrawal_no_round_is_answered(rounds: Rounds, visitor: Callab
     program = """async ([id, first]) => {
       const { reserve } = await import("/web/device/ledger.js");
       const { deliver } = await import("/web/device/delivery.js");
+      await (await import("/web/texts/texts.js")).speak("en", []); // the page's script has words of its own
       const rounds = [{ id: first, asked: [] }];
       const study = { id, manifest: { title: "Later", earlier: [first] }, rounds, asked: [], shows: false };
       const body = new Uint8Array([1]);

@@ -97,7 +97,8 @@ def test_every_proposal_is_accepted_with_its_exact_chance_up_to_the_ratio() -> N
 def test_coins_that_accept_at_once_are_below_every_chance_of_their_cell(scale: float) -> None:
     source = RoundedGaussian(scale)
     known = source._table.known[source._table.known & 0xFFFF != 0]
-    cells, surely = (known >> 16).astype(np.int64), (known & 0xFFFF) * 2.0**-source._coin_bits
+    cells, surely = (known >> 16).astype(np.int64), (known & 0xFFFF) * 2.0**-16
+    assert not (known & 0xFFFF & (1 << 16 - source._coin_bits) - 1).any()  # bits behind a coin's decide nothing
     for inside in (0, (1 << source.width_bits) // 2, (1 << source.width_bits) - 1):
         nearest, beyond = source._from_zero(cells, np.full(len(cells), inside))
         sizes = [abs((int(cell) << source.width_bits) + inside) for cell in cells]
@@ -105,6 +106,19 @@ def test_coins_that_accept_at_once_are_below_every_chance_of_their_cell(scale: f
         chance = np.exp([-(a * a - int(b) ** 2) / (2 * scale**2) for a, b in zip(sizes, nearest, strict=True)])
         assert (surely <= chance).all()
     assert surely.mean() > 0.9  # nearly all of them do
+
+
+@pytest.mark.parametrize("scale", [2.0**30, 2.0**38 * 3.7, 2.0**56])
+def test_a_coin_at_the_bound_waits_and_one_below_is_accepted(scale: float) -> None:
+    source = RoundedGaussian(scale)
+    firsts = np.arange(5, 1 << 16, 997)
+    bounds = (source._table.known[firsts] & 0xFFFF) >> 16 - source._coin_bits
+    coins = np.concatenate([bounds, np.maximum(bounds, 1) - 1])
+    words = np.tile(firsts, 2) << source._coin_bits | coins
+    rest = (1 << 48 - source._coin_bits) - 1  # the highest bits behind a coin change nothing
+    bits = Words(*((int(word) << 48 - source._coin_bits | rest) % 2**64 for word in words), *[0] * len(words))
+    unsure = source._propose(np.empty(len(words), dtype=np.int64), bits).places.tolist()
+    assert unsure == [*range(len(firsts)), *(len(firsts) + np.flatnonzero(bounds == 0)).tolist()]
 
 
 @pytest.mark.parametrize("scale", [2.0**30, 2.0**38 * 3.7, 2.0**56])

@@ -42,7 +42,8 @@ def test_a_block_whose_rows_differ_by_place_is_not_taken(rows: Tensor | Aggregat
 def test_aggregated_rows_have_the_layers_of_dense_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     x, y, network = some_rows(), torch.tensor([0, 2, 1]), perceptron(5, 4, 3)
-    monkeypatch.setattr(blocks, "GROUP", 2)  # three rows are a group and a half
+    for name in ("GROUP", "_DENSE_GROUP"):
+        monkeypatch.setattr(blocks, name, 2)  # three rows are a group and a half
     dense = list(layers_of(network, torch.from_numpy(x.dense()), y, row_losses, 2))
     groups = zip(aggregated_layers_of(network, x, y, row_losses, 2), dense, strict=True)
     for (first, (other,)), (expected, last) in groups:

@@ -9,7 +9,14 @@ from torch import nn
 
 from privet.models.clipping import perceptron
 from privet.models.clipping.blocks import layers_of, row_losses
-from privet.models.clipping.rounded_layers import DenseSum, SparseSum, room_for_rounding, rounded_dense, rounded_sparse
+from privet.models.clipping.rounded_layers import (
+    DenseSum,
+    SparseSum,
+    put_together,
+    room_for_rounding,
+    rounded_dense,
+    rounded_sparse,
+)
 from privet.models.clipping.rows import SparseRows
 
 
@@ -31,14 +38,16 @@ def test_stated_norms_are_at_least_those_of_the_integers(seed: int, size: float,
         norms = np.sqrt(layer.squares * layer.steepness)
         allowed = np.minimum(factors, 0.99 / np.maximum(norms, 1e-30))  # as clipping makes them
         part = rounded_dense(layer, allowed)
-        inputs = np.rint((part.inputs * torch.from_numpy(part.scales)[:, None].to(part.inputs.dtype)).numpy())
-        rows = written_out(part.slopes, inputs, np.rint(part.scales))
+        inputs = part.inputs.integers().numpy()
+        rows = written_out(part.slopes.integers(), inputs[:, :-1], inputs[:, -1])
         for integers, square in zip(rows, part.squares, strict=True):
             assert sum(each**2 for each in integers) << 18 <= square  # in units of 2^-37 instead of 2^-28
         assert not any(rows[0])
-        total = DenseSum(nn.Linear(part.inputs.shape[1], part.slopes.shape[1]))
+        total = DenseSum(nn.Linear(part.inputs.rows.shape[1], part.slopes.rows.shape[1]))
         total.add(part)
-        assert total.total().tolist() == [sum(column) << 9 for column in zip(*rows, strict=True)], number
+        assert put_together([total.total()]).tolist() == [sum(column) << 9 for column in zip(*rows, strict=True)], (
+            number
+        )
 
 
 @given(st.integers(0, 2**31), st.integers(1, 20))
@@ -55,7 +64,7 @@ def test_the_same_of_sparse_inputs(seed: int, columns: int) -> None:
         assert sum(each**2 for each in integers) <= square * (1 + 1e-12)
     total = SparseSum(nn.Linear(columns, 4))
     total.add(part)
-    assert total.total().tolist() == [sum(column) for column in zip(*found, strict=True)]
+    assert put_together([total.total()]).tolist() == [sum(column) for column in zip(*found, strict=True)]
 
 
 def test_room_shrinks_with_the_width() -> None:

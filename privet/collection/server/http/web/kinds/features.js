@@ -1,9 +1,10 @@
 /** The features: one control each, or a box for hundreds. */
 
 import { element } from "../controls/dom.js";
-import { allowed, categoryName, field, problemOf, questionOf } from "../controls/fields.js";
+import { allowed, categoryName, field, numberInput, questionOf, readAnswer } from "../controls/fields.js";
 import { pasted } from "../controls/many.js";
 import { Laplace, MultiBit, SampledResponse } from "../mechanisms/mechanisms.js";
+import { isForeign, readNumber } from "../texts/entered.js";
 import { percent, tidy } from "../texts/numbers.js";
 import { counted, text } from "../texts/texts.js";
 
@@ -40,16 +41,16 @@ function fields(study) {
   return {
     node: element("div", { class: "fields" }, ...made.map(({ node }) => node)),
     peek() {
-      const entered = made.map(({ control }) => control.value.trim());
-      return entered.some((value, i) => problemOf(value, study.domains[i]) !== null) ? null : entered.map(Number);
+      const entered = made.map(({ control }, i) => readAnswer(control.value, study.domains[i]));
+      return entered.some(({ problem }) => problem !== null) ? null : entered.map(({ value }) => value);
     },
     read: (problems) =>
       made.map(({ control, complain }, i) => {
-        const entered = control.value.trim();
-        const sentence = problemOf(entered, study.domains[i]) && instruction(study.domains[i]);
+        const { value, problem } = readAnswer(control.value, study.domains[i]);
+        const sentence = problem !== null && isShort(study.domains[i]) ? instruction(study.domains[i]) : problem;
         complain(sentence);
         if (sentence !== null) problems.push({ id: control.id, question: questionOf(study, i), sentence });
-        return Number(entered);
+        return value;
       }),
   };
 }
@@ -65,24 +66,26 @@ function one(study, domain, i) {
     const control = element("select", {}, element("option", { value: "" }, text("answer.choose")), ...options);
     return field(id, question, control, instruction(domain));
   }
-  const step = domain.kind === "categories" ? "1" : "any";
-  const range = { type: "number", step, min: domain.low, max: domain.high, inputmode: "decimal", autocomplete: "off" };
-  const made = field(id, question, element("input", range), allowed(domain));
-  if (domain.kind === "interval" && !study.shows) made.control.addEventListener("input", () => noteClipping(made, domain));
+  const made = field(id, question, numberInput(domain), allowed(domain));
+  made.control.addEventListener("input", () => noteReading(made, domain, study.shows));
   return made;
 }
 
 /**
- * A value outside its range is not an error: the device moves it to the nearest end, and says so while it is entered (later,
- * the page would move under the pointer).
+ * How a number was read, if that is not plain, is said while it is entered (later, the page would move under the pointer).
+ * So is that a value outside its range counts as the nearest end, which is no error where the answer is randomised.
  */
-function noteClipping({ control, node }, domain) {
-  const value = Number(control.value);
+function noteReading({ control, node }, domain, shows) {
+  const { value, readings } = readNumber(control.value);
   const end = value < domain.low ? domain.low : domain.high;
-  const outside = control.value !== "" && (value < domain.low || value > domain.high);
+  const outside = domain.kind === "interval" && !shows && (value < domain.low || value > domain.high);
+  const notes = [];
+  if (readings !== undefined) notes.push(readAnswer(control.value, domain).problem);
+  else if (value !== undefined && isForeign(control.value)) notes.push(text("answer.read-as", { value: tidy(value, 15) }));
+  if (outside) notes.push(text("answer.clipped", { end: tidy(end) }));
   const hint = node.querySelector(".hint");
-  hint.textContent = outside ? text("answer.clipped", { end: tidy(end) }) : allowed(domain);
-  hint.classList.toggle("notable", outside);
+  hint.textContent = notes.length > 0 ? notes.join(" ") : allowed(domain);
+  hint.classList.toggle("notable", notes.length > 0);
 }
 
 /** Each question with its answer. */

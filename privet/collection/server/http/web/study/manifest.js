@@ -18,7 +18,8 @@ const orNull = (value, fits) => value === null || fits(value);
 
 /** The content of a manifest, with the mechanisms of its questions. */
 export function understand(manifest) {
-  checkKeys(manifest, KEYS, "the manifest");
+  const published = Object.hasOwn(manifest ?? {}, "publish_results"); // a key that is there only if it is true
+  checkKeys(manifest, published ? [...KEYS, "publish_results"] : KEYS, "the manifest");
   check(manifest.format === "privet-study-4", `its format is “${manifest.format}”`);
   check(isCount(manifest.version, 1), "its version is not a number");
   for (const key of ["title", "purpose", "operator", "eligible"]) check(isText(manifest[key]), `${key} is not a text`);
@@ -27,6 +28,7 @@ export function understand(manifest) {
   const { domains, classes, classNames } = schema;
   checkTexts(manifest.questions, domains.length, "questions");
   check(orNull(manifest.class_question, isText), "class_question is not a text");
+  check(!published || manifest.publish_results === true, "publish_results is not true");
   checkRounds(manifest);
   const [opens, closes] = [manifest.opens, manifest.closes].map((moment) => {
     const isForm = typeof moment === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(moment);
