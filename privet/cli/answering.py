@@ -47,7 +47,7 @@ def ask_answers(out: Console, prepared: Prepared, directory: Directory | None) -
         classes = Categories(study.declared.classes, study.class_names)
         label = int(_category(out, f"{study.class_question or 'Your class'}", classes))
     people: list[int] = []
-    if any(unit.covers(Unit.NEIGHBOUR_BIT) for unit in units) and not prepared.shows:
+    if study.shows_friends if prepared.shows else any(unit.covers(Unit.NEIGHBOUR_BIT) for unit in units):
         people = _people(out, study.nodes, directory)
     return PrivateAnswers(features, label, people)
 

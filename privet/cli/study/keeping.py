@@ -13,7 +13,8 @@ import typer
 from privet.cli.answering import Yes, insist
 from privet.cli.app import BadOption, examples
 from privet.cli.options import ClusterName, InsecureCluster, chosen_cluster
-from privet.cli.study import Folder, local_minute, reports, study
+from privet.cli.study import Folder, reports, study
+from privet.collection.device.consent import local_minute
 
 if TYPE_CHECKING:
     from privet.graph.distributed.cluster import Cluster

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -33,7 +34,7 @@ from privet.privacy import Guarantee, Unit
 from privet.release import LocalRelease
 from privet.release.price import Price
 
-__all__ = ["DEFAULT_LIMIT", "Inputs", "InvalidManifest", "Plan", "Study"]
+__all__ = ["DEFAULT_LIMIT", "Inputs", "InvalidManifest", "Plan", "Study", "quoted"]
 
 MOST_NODES = (1 << 31) - 1
 MOST_FEATURES = 1_000_000
@@ -414,6 +415,13 @@ class Study(_Document):
         """The names of the classes, if the schema gives them."""
         return self.declared.class_names
 
+    @property
+    def allowed_classes(self) -> str:
+        """Return the classes in words."""
+        if self.class_names is not None:
+            return f"one of {quoted(self.class_names)}"
+        return f"a number from 0 to {self.declared.classes - 1}"
+
     def question(self, feature: int) -> str:
         """Return the words in which a feature is asked for."""
         return f"feature {feature}" if self.questions is None else self.questions[feature]
@@ -439,6 +447,11 @@ def _in_words(domain: Feature) -> str:
         return f"a number from {domain.low:g} to {domain.high:g}"
     some = "one of" if isinstance(domain, Categories) else "any of"
     if domain.names is not None:
-        return f"{some} {', '.join(domain.names)}"
+        return f"{some} {quoted(domain.names)}"
     kinds = "categories" if isinstance(domain, Categories) else "choices"
     return f"{some} {domain.count} {kinds}, 0 to {domain.count - 1}"
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Return names in quotation marks: an answer may have a comma of its own."""
+    return ", ".join(f"'{name}'" for name in names)
