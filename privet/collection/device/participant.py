@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain, repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,7 +23,7 @@ from privet.collection.study.directory import Directory
 from privet.collection.study.forms import OpenForm
 from privet.collection.study.manifest import Study
 from privet.collection.study.tokens import node_of
-from privet.data import Categories, Interval, Schema
+from privet.data import Feature, Interval, Schema, code_answers
 from privet.errors import InvalidData, InvalidReports, OutOfRangeWarning
 from privet.mechanisms import Bits, SystemBits
 from privet.release import PrivateData
@@ -37,7 +36,8 @@ class PrivateAnswers:
     """The owner's raw answers. They exist on the device only.
 
     Attributes:
-        features: The answers, in the order of the schema: numbers, or names of categories.
+        features: The answers, in the order of the schema: numbers, names of categories, lists of choices, and None for
+            "prefer not to say" where that is an answer.
         label: The owner's class, by number or name, if the study asks for it.
         neighbours: The ids of the owner's neighbours, if the study asks for them.
     """
@@ -64,7 +64,7 @@ class PrivateAnswers:
         prepared.release.check(private)
         if len(features) != study.declared.dimension:  # nothing is asked about them
             return replace(private, features=None)
-        return replace(private, features=np.clip(private.features, study.declared.low, study.declared.high))
+        return replace(private, features=np.clip(private.features, study.declared.low, study.declared.top))
 
     def shown(self, study: Study, node: int) -> bytes:
         """Return the answers as they are, which a member of the panel agrees to show.
@@ -81,12 +81,7 @@ class PrivateAnswers:
 
     def _coded(self, schema: Schema) -> tuple[list[Any], Any]:
         """Return features and class with codes in place of names."""
-        domains = chain(schema.features, repeat(None))  # a wrong number of answers is found where they are checked
-        coded = [
-            domain.code(value, f"answer {number} of your features") if isinstance(domain, Categories) else value
-            for number, (value, domain) in enumerate(zip(self.features, domains, strict=False))
-        ]
-        return coded, schema.class_code(self.label, "answers' label")
+        return code_answers(schema, self.features), schema.class_code(self.label, "answers' label")
 
     def outside(self, study: Study) -> list[tuple[int, float]]:
         """Return the number of each answer outside its declared range, and the end of it that it would count as."""
@@ -346,7 +341,7 @@ def _difference(study: Study, shown: Study) -> str:
     return f"The study is {study.id}, and you were shown {shown.id}."
 
 
-def _domain(domain: Interval | Categories) -> str:
+def _domain(domain: Feature) -> str:
     if isinstance(domain, Interval):
         return f"[{domain.low:g}, {domain.high:g}]"
     return f"{domain.count} categories" if domain.names is None else ", ".join(domain.names)
