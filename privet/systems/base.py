@@ -84,7 +84,7 @@ class LocalSystem(Declared, ABC):
         object.__setattr__(self, "defence", tuple(self.defence))
         unknown = [each for each in self.defence if each not in self.defences]
         if unknown:
-            known = " and ".join(self.defences)
+            known = ", ".join(self.defences)
             expected = f"one or more of {known}" if known else f"left out: {self.name} has no defences"
             raise InvalidParameter("defence", expected, unknown[0])
         for name in ("epsilon_features", "epsilon_labels", "epsilon_edges"):

@@ -7,14 +7,14 @@ import pytest
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.processes.bounded_degree import BoundedDegree
 from privet.privacy.accounting.processes.ranked_neighbours import RankedNeighbours
-from privet.privacy.accounting.releases import GaussianReleases, composed_epsilon
+from privet.privacy.accounting.releases import GaussianReleases, composed_losses
 
 SHARED = {"rate": 0.2, "steps": 6, "num_nodes": 40}
 
 
 def test_it_costs_more_than_its_parts_and_less_than_their_sum() -> None:
     steps = BoundedDegree(max_degree=1, **SHARED).epsilon(10.0, 1e-4)
-    vectors = composed_epsilon([GaussianReleases(10.0)], 1e-4)
+    vectors = max(side.epsilon(1e-4) for side in composed_losses([GaussianReleases(10.0)]))
     both = RankedNeighbours(**SHARED).epsilon(10.0, 1e-4)
     assert max(steps, vectors) < both < steps + vectors
 
