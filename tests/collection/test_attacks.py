@@ -31,7 +31,7 @@ def test_yes_alone_never_shows_raw_answers(tmp_path):
         options = ["participate", link, "--answers", tmp_path / "me.json", "--yes"]
         assert "published, as they are" in privet(*options, home=tmp_path, status=2)
         assert store.get(7) is None
-        assert "stored" in privet(*options, "--show", home=tmp_path)
+        assert "The collector has it. No budget counts it." in privet(*options, "--show", home=tmp_path)
     assert store.get(7) is not None
     store.dispose()
 
