@@ -92,7 +92,7 @@ def _features(adjacency: sp.csr_array, labels: NDArray[Any], seen: NDArray[Any])
     offers[(seen >= 0) & (np.arange(len(seen)) % 50 > 0)] = -1
     means = np.random.default_rng(1).normal(size=(CLASSES, WIDTH)).astype(np.float32)
     scorer = as_integers(np.vstack([means.T, -(means**2).sum(axis=1) / 2]))
-    ask, bits, rng = Resemblance(scorer, offers, unit_length=False), SeededBits(2), np.random.default_rng(3)
+    ask, bits, rng = Resemblance(offers, scorer, unit_length=False), SeededBits(2), np.random.default_rng(3)
     own = np.zeros((len(seen), CLASSES), dtype=np.float32)
     people = np.flatnonzero(offers[:, 1] >= 0)
     for first in range(0, len(people), BLOCK):

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from privet.data import group_columns, social_graph, split_nodes
 from privet.mechanisms import SeededBits
-from privet.systems import RGNN
-from privet.systems.controls import structure_only
+from privet.systems import RGNN, structure_only
 
 
 def main() -> None:

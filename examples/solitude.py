@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from privet.data import social_graph, split_nodes
 from privet.mechanisms import SeededBits
-from privet.systems import Solitude
-from privet.systems.local.solitude import count_noise
+from privet.systems import Solitude, count_noise
 
 
 def main() -> None:

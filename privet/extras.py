@@ -10,6 +10,7 @@ _LIBRARIES = {
     "networkx": "networkx",
     "scale": "cryptography dask distributed",
     "search": "optuna",
+    "sums": "Crypto llvmlite numba",
 }
 
 

@@ -19,7 +19,7 @@ def plain(name: str) -> str:
     return re.split(r"[^\w-]", name.lower().replace("_", "-"))[0]
 
 
-@pytest.mark.parametrize("extra", ["collection", "learning", "networkx", "scale", "search"])
+@pytest.mark.parametrize("extra", ["collection", "learning", "networkx", "scale", "search", "sums"])
 def test_every_library_of_an_extra_is_known(extra: str) -> None:
     owners = {module: set(map(plain, names)) for module, names in packages_distributions().items()}
     for requirement in DECLARED[extra]:
@@ -35,7 +35,7 @@ def test_submodules_count_and_other_libraries_do_not() -> None:
 
 
 def test_all_is_every_extra_that_a_user_needs_and_dev_includes_it() -> None:
-    assert DECLARED["all"] == ["privet[collection,learning,networkx,scale,search]"]
+    assert DECLARED["all"] == ["privet[collection,learning,networkx,scale,search,sums]"]
     assert "privet[all,docs]" in DECLARED["dev"]
     base = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     assert sorted(map(plain, base)) == ["numpy", "platformdirs", "pydantic", "rich", "scipy", "typer"]

@@ -67,6 +67,17 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         privet.nothing  # noqa: B018
 
 
+FOR_MECHANISMS = ("privet.mechanisms.core", "privet.mechanisms.primitives")  # what the author of a mechanism builds on
+
+
+@pytest.mark.parametrize("path", sorted((Path(__file__).parent.parent / "examples").rglob("*.py")), ids=str)
+def test_examples_import_from_front_doors(path: Path) -> None:
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    imported = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    deep = [name for name in imported if name.startswith("privet.") and name.count(".") > 1]
+    assert [name for name in deep if not name.startswith(FOR_MECHANISMS)] == []
+
+
 def test_importing_privet_imports_nothing_heavy() -> None:
     assert run(f"import sys, privet; print([name for name in {HEAVY} if name in sys.modules])") == "[]"
 

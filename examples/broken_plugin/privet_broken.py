@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.data import Graph
-from privet.data.population import Population
+from privet.data import Graph, Population
 from privet.mechanisms import Bits, MultiBit, RandomizedResponse, Reports
 from privet.systems import Collected, Fitted, LocalSystem
 

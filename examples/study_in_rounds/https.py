@@ -59,7 +59,7 @@ def behind_nginx(folder: StudyFolder, prefix: Path, rate: float = 0.0) -> Iterat
     ports, secure, plain = [free_port(), free_port()], free_port(), free_port()
     text = _configuration(prefix, secure, plain, ports)
     if not rate:  # a rehearsal's people all come from one address
-        text = text.replace("rate=100r/s", "rate=100000r/s")
+        text = text.replace("rate=200r/s", "rate=100000r/s")
     (prefix / "nginx.conf").write_text(text)
     command = [str(NGINX), "-p", str(prefix), "-c", str(prefix / "nginx.conf"), "-e", str(prefix / "error.log")]
     checked = subprocess.run([*command, "-t"], capture_output=True, text=True, timeout=60)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +13,12 @@ from privet.errors import InvalidParameter, UnknownParameter
 from privet.mechanisms import MECHANISMS, Mechanism, SeededBits
 from privet.privacy import Guarantee
 from privet.privacy.accounting.losses import paper_sigma
-from privet.privacy.accounting.processes import Comparison
-from privet.privacy.explanation import Explanation, Part
+from privet.privacy.accounting.processes import Comparison, Explanation, Part
 from privet.privacy.ledger import LedgerLine
 from privet.release.central import CentralRelease
 
 if TYPE_CHECKING:
+    from privet.estimation.averages import AverageError
     from privet.systems import CentralSystem, LocalSystem
 
 __all__ = [
@@ -40,7 +40,7 @@ class MechanismAccount:
     """The promise of one report of a mechanism, and what the report is worth.
 
     Attributes:
-        mechanism: The mechanism.
+        mechanism: The mechanism that is priced.
         guarantee: Its promise.
         bytes_per_report: The size of a report.
         worst_standard_deviation: The largest standard deviation of one user's estimate.
@@ -84,11 +84,13 @@ class LocalAccount:
         system: The system's name.
         guarantee: The promise.
         lines: The parts of the budget, with those that a trusted aggregator spends; empty if nothing is asked for.
+        average: The error of an average over a person's neighbours, where their number was given.
     """
 
     system: str
     guarantee: Guarantee
     lines: tuple[LedgerLine, ...]
+    average: AverageError | None = field(default=None, kw_only=True)
 
     @property
     def explanation(self) -> Explanation:
@@ -113,6 +115,7 @@ class LocalAccount:
             "guarantee": self.guarantee.to_dict(),
             "in_words": self.in_words,
             **({"ledger": [line.to_dict() for line in self.lines]} if self.lines else {}),
+            **({} if self.average is None else {"average": self.average.to_dict()}),
             "explanation": self.explanation.to_dict(),
         }
 

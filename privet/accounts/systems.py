@@ -10,8 +10,11 @@ from privet.accounts.account import CentralAccount, LocalAccount, check_known
 from privet.data import Schema
 from privet.data.population import Population
 from privet.errors import InvalidParameter, MissingParameter, PrivetError
+from privet.estimation.averages import AverageError, average_error
+from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.privacy.delta import Delta, chosen_delta
 from privet.release import LocalRelease
+from privet.release.asks.features import Features
 from privet.release.central import CentralRelease
 from privet.systems import CentralSystem, LocalSystem
 
@@ -82,21 +85,29 @@ def account_local(kind: type[LocalSystem], parameters: Mapping[str, Any]) -> Loc
     Args:
         kind: The system's class.
         parameters: Its fields by name, and the population's ``dimension``, ``low``, ``high``, ``classes`` and
-            ``num_nodes``.
+            ``num_nodes``, and ``degree``: the neighbours over whom features are averaged.
     """
     public = {key: value for key, value in parameters.items() if key in _PUBLIC}
-    budgets = {key: value for key, value in parameters.items() if key not in _PUBLIC}
-    check_known(kind.name, budgets, [*(field.name for field in fields(kind)), *_PUBLIC])
+    budgets = {key: value for key, value in parameters.items() if key not in (*_PUBLIC, "degree")}
+    check_known(kind.name, budgets, [*(field.name for field in fields(kind)), *_PUBLIC, "degree"])
     system = kind(**budgets)
     release = local_release(system, **public)
-    return LocalAccount(kind.name, release.guarantee(), release.lines())
+    average = _average(release, kind.name, parameters["degree"]) if "degree" in parameters else None
+    return LocalAccount(kind.name, release.guarantee(), release.lines(), average=average)
+
+
+def _average(release: LocalRelease, name: str, degree: float) -> AverageError:
+    """Return the error of the features' average over so many neighbours."""
+    mechanism = release.question(Features.name).mechanism if release.asks(Features.name) else None
+    if not isinstance(mechanism, CoordinateMechanism):
+        raise InvalidParameter(f"{name} does not average noisy numbers over neighbours. Leave 'degree' out.")
+    return average_error(mechanism, degree)
 
 
 def local_release(system: LocalSystem, **public: Any) -> LocalRelease:
     """Return what a local system asks a population for, whose features have a range, or else two categories each.
 
     Args:
-        system: The system.
         **public: The population's ``dimension``, ``low``, ``high``, ``classes`` and ``num_nodes``; each has a default.
     """
     known = {**_PUBLIC, **public}

@@ -15,8 +15,7 @@ import numpy as np
 
 import privet
 from privet.advice.candidates import SPLITS, Candidate, candidates, featureless, without
-from privet.advice.gains import answer, compared, pooled
-from privet.advice.plan import Advice, Gain, StudyPlan, Way
+from privet.advice.plan import Advice, Gain, StudyPlan, Way, answer, compared, pooled
 from privet.advice.topology import sampled
 from privet.advice.words import advice_paragraph
 from privet.advice.worlds import HOMOPHILY, SIGNAL, World, edge_homophily, worlds

@@ -23,8 +23,13 @@ from privet.systems.presets import advised
 
 __all__ = ["PROTECTABLE", "SPLITS", "Candidate", "candidates", "featureless", "without"]
 
-PROTECTABLE = ("features", "features,labels", "features,edges")
-SPLITS = {"features": (1.0,), "features,labels": (0.5, 0.25, 0.75), "features,edges": (0.25, 0.1, 0.5)}
+PROTECTABLE = ("features", "features,labels", "features,edges", "person")
+SPLITS = {
+    "features": (1.0,),
+    "features,labels": (0.5, 0.25, 0.75),
+    "features,edges": (0.25, 0.1, 0.5),
+    "person": (1.0,),
+}
 """Shares of the budget that features may get, the one to begin with first."""
 
 _HOPS = ("hops", "feature_hops")
@@ -66,7 +71,7 @@ class Candidate:
     def epsilons(self) -> dict[str, float]:
         """The budget of each part that is collected; of edges that of a list bit, half of a relationship's."""
         settings = self.system.settings()
-        parts = {part: settings.get(f"epsilon_{part}") for part in ("features", "labels", "edges")}
+        parts = {part: settings.get(f"epsilon_{part}") for part in ("features", "labels", "edges", "person")}
         return {
             part: value for part, value in parts.items() if value is not None and (part != "features" or self.share)
         }
@@ -102,7 +107,7 @@ def candidates(protect: str, budget: float, schema: Schema) -> list[Candidate]:
             lines = system.release(_nobody(schema)).lines()
         except PrivetError:
             continue  # this system cannot ask about these features
-        mechanism = next(line.mechanism for line in lines if line.unit == str(Unit.FEATURES))
+        mechanism = next(line.mechanism for line in lines if Unit(line.unit).covers(Unit.FEATURES))
         found.append(Candidate(system, mechanism, share))
     return found
 
@@ -116,6 +121,9 @@ def featureless(protect: str, budget: float, schema: Schema) -> list[Candidate]:
         schema: The declared features and classes.
     """
     found = []
+    if protect == "person":
+        own: dict[str, Any] = {"epsilon_person": budget, "reads": "friends"}
+        return [Candidate(kind(**own), "none", 0.0) for kind in _kinds("epsilon_person")]
     for kind, settings in _proposed(protect):
         budgets: dict[str, Any] = {"epsilon_features": None}
         if "," in protect:
@@ -138,12 +146,17 @@ def without(ranked: Sequence[Candidate], protect: str, budget: float) -> dict[st
         protect: One of :data:`PROTECTABLE`.
         budget: The total epsilon of a person.
     """
+    if protect == "person":
+        best, control = _with_control(ranked, FEATURES_ONLY.key)
+        return {"features": [], "edges": [replace(best, control=control)]}
     base, _ = _with_control(ranked, STRUCTURE_ONLY.key)
     bare = replace(base.with_share(protect, budget, 0.0), mechanism="none")
     found = {"features": [replace(bare, control=each) for each in (STRUCTURE_ONLY, LABEL_PROPAGATION)]}
     if protect == "features,edges":
         best, control = _with_control(ranked, FEATURES_ONLY.key)
         budgets: dict[str, Any] = {"epsilon_features": budget, "epsilon_edges": None}
+        if _asks_persons(best.system):
+            budgets["epsilon_person"] = None
         found["edges"] = [Candidate(replace(best.system, **budgets), best.mechanism, 1.0, control)]
     return found
 
@@ -154,12 +167,31 @@ def _with_control(ranked: Sequence[Candidate], key: str) -> tuple[Candidate, Con
 
 
 def _proposed(protect: str) -> Iterator[tuple[type[LocalSystem], dict[str, Any]]]:
-    """Local systems that protect what is asked, with each setting that their presets propose."""
+    """Local systems that protect what is asked, with each setting that their presets propose.
+
+    One answer about everything on a device also protects features and a relationship, so it is proposed for both.
+    """
+    if protect in ("person", "features,edges"):
+        both = (1, 2) if protect == "person" else (1,)
+        yield from (
+            (kind, {"epsilon_person": 1.0, "waves": waves}) for kind in _kinds("epsilon_person") for waves in both
+        )
+    if protect == "person":
+        return
     for name, kind in SYSTEMS.items():
         field = kind.__dataclass_fields__.get("epsilon_edges")
         private = protect == "features,edges"
         if issubclass(kind, LocalSystem) and (field is not None if private else field is None or field.default is None):
             yield from ((kind, settings) for settings in advised(name))
+
+
+def _kinds(field: str) -> Iterator[type[LocalSystem]]:
+    """Local systems with a setting."""
+    return (kind for kind in SYSTEMS.values() if issubclass(kind, LocalSystem) and field in kind.__dataclass_fields__)
+
+
+def _asks_persons(system: LocalSystem) -> bool:
+    return getattr(system, "epsilon_person", None) is not None
 
 
 def _nobody(schema: Schema) -> Graph:
@@ -168,7 +200,14 @@ def _nobody(schema: Schema) -> Graph:
 
 
 def _split(system: LocalSystem, protect: str, budget: float, share: float) -> LocalSystem:
-    """The system with a share of the budget for features and the rest for labels or edges."""
+    """The system with a share of the budget for features and the rest for labels or edges.
+
+    One answer about everything costs features and a relationship together what it costs the relationship, on which both
+    of its ends answer.
+    """
+    if _asks_persons(system):
+        changed: dict[str, Any] = {"epsilon_person": budget / 2 if protect == "features,edges" else budget}
+        return replace(system, **changed)
     features = share * budget
     others = budget - features
     while Fraction(features) + Fraction(others) > Fraction(budget):  # composition rounds up, and so would exceed it

@@ -1,17 +1,23 @@
-"""The question and the answer of advice: what an operator plans, and what the simulation found."""
+"""The question and the answer of advice: what an operator plans, and whether a gain is real and large enough."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+from scipy import stats
+
 from privet.advice.topology import Topology
+from privet.advice.worlds import World
 from privet.data import Schema
 from privet.errors import InvalidData, InvalidParameter
 from privet.evaluation.documents import Document, demand
+from privet.evaluation.verdict import half_width
 
-__all__ = ["Advice", "Gain", "Pooled", "StudyPlan", "Way"]
+__all__ = ["Advice", "Gain", "Pooled", "StudyPlan", "Way", "answer", "compared", "pooled"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,8 @@ class StudyPlan:
         topology: The graph, or one of the stated size.
         schema: The declared features and classes.
         budget: The total epsilon of a person.
-        protect: What shares the budget: ``features``, ``features,labels`` or ``features,edges``.
+        protect: What shares the budget: ``features``, ``features,labels``, ``features,edges`` or ``person``
+            (everything on a device).
         seeds: The number of fresh draws of each world for the final comparison, at least 2.
         limit: The largest number of people that are simulated.
         worth: Points of accuracy below which a gain counts as none: data that is not collected needs no protection.
@@ -206,3 +213,49 @@ class Advice(Document):
     def __repr__(self) -> str:
         decided = ", ".join(f"{part}: {answer}" for part, answer in self.collect.items())
         return f"Advice(collect {decided}; {self.recommended.system} with {self.recommended.mechanism_words})"
+
+
+def compared(
+    places: Sequence[World], best: list[list[float]], rival: list[list[float]], worth: float
+) -> tuple[Gain, ...]:
+    """Compare two ways in each world.
+
+    Args:
+        places: The worlds.
+        best: For each world the accuracies of the way that collects, one a seed, in per cent.
+        rival: The same of the way that does without.
+        worth: Points below which a gain counts as none.
+    """
+    rows = []
+    for world, ours, theirs in zip(places, best, rival, strict=True):
+        gain = np.subtract(ours, theirs)
+        mean, margin = float(gain.mean()), half_width(gain) or 0.0
+        helps = bool(mean > margin and mean >= worth)
+        unsettled = bool(mean + margin >= worth and not helps)
+        means = float(np.mean(ours)), float(np.mean(theirs))
+        rows.append(Gain(world.homophily, world.signal, *means, mean, margin, helps, unsettled))
+    return tuple(rows)
+
+
+def pooled(ours: list[list[float]], theirs: list[list[float]]) -> Pooled:
+    """Return the mean gain over all worlds; the margin is of the worlds as they are, each with its own spread."""
+    gains = np.subtract(ours, theirs)
+    places, seeds = gains.shape
+    error = math.sqrt(float(np.sum(gains.var(axis=1, ddof=1))) / seeds) / places
+    return Pooled(float(gains.mean()), float(stats.t.ppf(0.975, places * (seeds - 1))) * error)
+
+
+def answer(rows: Sequence[Gain], together: Pooled, worth: float) -> str:
+    """Decide whether to collect.
+
+    Returns:
+        "yes" or "depends" where all or some worlds show a gain, "no" if all of them together exclude one, otherwise
+        "unclear".
+
+    >>> answer([], Pooled(-1.0, 0.5), 1.0)
+    'no'
+    """
+    helped = sum(row.helps for row in rows)
+    if helped:
+        return "yes" if helped == len(rows) else "depends"
+    return "no" if together.gain + together.margin < worth else "unclear"

@@ -15,7 +15,8 @@ NAMES = {"features": "the features", "edges": "the friend lists"}
 def advice_paragraph(advice: Advice) -> str:
     """Write the recommendation and how sure it is; what need not be collected comes first."""
     best = _described(advice.recommended)
-    collected = f"{advice.protect.replace(',', ' and ')} with a total epsilon of {advice.budget:g}"
+    what = "everything on a device" if advice.protect == "person" else advice.protect.replace(",", " and ")
+    collected = f"{what} with a total epsilon of {advice.budget:g}"
     answers = [_answer(advice, part) for part in advice.comparison]
     places = len(next(iter(advice.comparison.values())))
     chance = (

@@ -18,7 +18,7 @@ from privet.extras import extra_of, needs
 __all__ = ["app", "main"]
 
 for _name in (
-    "demo", "run", "sweep", "attack", "table", "results", "advise", "guarantees", "study", "participate", "ledger",
+    "demo", "run", "table", "leaderboard", "results", "advise", "guarantees", "study", "participate", "ledger",
     "models", "graph",
 ):  # fmt: skip
     import_module(f"privet.cli.{_name}")  # registers its commands, in this order

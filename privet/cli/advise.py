@@ -44,7 +44,7 @@ def advise(
         str | None, typer.Option(help="Their number of categories, one for all or comma separated (default: numbers).")
     ] = None,
     protect: Annotated[
-        str, typer.Option(help="What shares the budget: features; features,labels; or features,edges.")
+        str, typer.Option(help="What shares the budget: features; features,labels; features,edges; or person.")
     ] = "features,labels",
     seeds: Annotated[int, typer.Option(min=2, help="Fresh draws of each world for the final comparison.")] = 5,
     limit: Annotated[int, typer.Option(min=60, help="Simulate a region of at most so many people.")] = 1000,

@@ -59,7 +59,6 @@ def expanded(
     """Return a command with more parameters, which it receives as one argument.
 
     Args:
-        command: The command.
         name: The argument of the command that stands for the parameters.
         parameters: The parameters, annotated as Typer reads them.
         collect: Makes the argument from their values by name.
@@ -126,13 +125,8 @@ def check_writable(*paths: Path | None, plot: Path | None = None) -> None:
     from privet.data import files
 
     for path in (*paths, plot):
-        if path is None:
-            continue
-        if path.is_dir():
-            raise BadOption(f"{path} is a directory; name a file, such as result.json.")
-        if not path.parent.is_dir():
-            raise BadOption(f"{path} cannot be written: its directory must be an existing directory.")
-        files.check_writable(path)
+        if path is not None:
+            files.check_writable(path)
     if plot is not None:
         from privet.reporting.drawing import check_format
 
@@ -141,8 +135,8 @@ def check_writable(*paths: Path | None, plot: Path | None = None) -> None:
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Budgets": (
-        "epsilon", "epsilon_features", "epsilon_labels", "epsilon_edges", "epsilon_per_feature", "class_sums", "delta",
-        "target_epsilon", "budget",
+        "epsilon", "epsilon_features", "epsilon_labels", "epsilon_edges", "epsilon_person", "epsilon_per_feature",
+        "class_sums", "server_sums", "delta", "target_epsilon", "budget",
     ),
     "The population": ("dimension", "low", "high", "classes", "categories", "num_nodes", "nodes", "public_features"),
     "The mechanism": ("sample", "steps", "cap", "most", "fill", "one_sided"),

@@ -54,11 +54,12 @@ def _spelled(app: typer.Typer, arguments: Sequence[str]) -> dict[str, str]:
     command: Any = typer.main.get_command(app)
     for word in arguments:
         command = getattr(command, "commands", {}).get(word, command)
-    return {
+    own = {
         each.name: str(each.metavar or each.name) if each.param_type_name == "argument" else max(each.opts, key=len)
         for each in command.params
         if each.name
     }
+    return own | {name: own[other] for name, other in _OTHER_NAMES.items() if other in own and name not in own}
 
 
 def _option(parameter: str, spelled: Mapping[str, str], arguments: Sequence[str]) -> str | None:

@@ -68,11 +68,7 @@ def info(
 
 
 def summary(store: GraphStore) -> str:
-    """Describe a store in a few lines.
-
-    Args:
-        store: The store.
-    """
+    """Describe a store in a few lines."""
     manifest = store.manifest
     kind = "directed" if manifest.directed else "undirected"
     largest = max(manifest.partitions, key=lambda each: each.rows + each.halo)
@@ -139,7 +135,7 @@ def build(
     """
     from privet.cli.render.screen import phase_progress
     from privet.data.store.building import build_store
-    from privet.data.store.node_files import count_nodes
+    from privet.data.store.files import count_nodes
 
     counted: int | Path = int(nodes) if nodes.isdecimal() else Path(nodes)
     if isinstance(counted, Path) and counted.suffix not in (".csv", ".parquet"):

@@ -59,6 +59,7 @@ BUDGET_OPTIONS: dict[str, tuple[Any, str]] = {
     "epsilon_features": (float, "True budget of the question about features (local systems; default: the system's)."),
     "epsilon_labels": (float, "Budget of a label report (local systems; default: labels are public; audit: 1)."),
     "epsilon_edges": (float, "Budget of one bit of a neighbour list (local systems; default: the system's)."),
+    "epsilon_person": (float, "Budget of one answer about everything on a device (inquiry; default: not asked)."),
 }
 
 PROCESS_OPTIONS: dict[str, tuple[Any, str]] = {
@@ -75,8 +76,9 @@ PROCESS_OPTIONS: dict[str, tuple[Any, str]] = {
 _ACCOUNT = {
     **MECHANISM_OPTIONS,
     **BUDGET_OPTIONS,
-    **{name: SETTINGS[name] for name in ("panel", "pilot", "class_sums", "public_features")},
+    **{name: SETTINGS[name] for name in ("panel", "pilot", "class_sums", "server_sums", "public_features")},
     **PROCESS_OPTIONS,
+    "degree": (float, "Say how far an average over so many neighbours is off (local systems; default: not said)."),
     "target_epsilon": (float, "Instead of --sigma: the epsilon to calibrate it for (no default)."),
 }
 _AUDIT = {
@@ -119,6 +121,7 @@ def account(name: Name, options: dict[str, Any], others: Set = None, as_json: As
         "privet audit multi-bit --epsilon 2.5 --dimension 3",
         "privet audit sampled-response --claim published",
         "privet audit inquiry --epsilon-features 2 --epsilon-edges 1",
+        "privet audit person --epsilon 2",
         "privet audit heterpoisson --noise sml --sequential",
     )
 )
@@ -135,17 +138,25 @@ def audit(
     """Try to break a guarantee. Exit code 1 if it is broken.
 
     A mechanism's reports are all listed, in exact arithmetic, and its program draws some. The same is done for every
-    question of a local system, and its collection is checked for leaks. A central system is attacked with canaries: one
-    in many runs, many in one run, or runs until the audit is sure.
+    question of a local system, and its collection is checked for leaks. The question 'person', about everything on a
+    device, is put to every state of a small device by dishonest servers. A central system is attacked with canaries:
+    one in many runs, many in one run, or runs until the audit is sure.
     """
     from privet.accounts.account import mechanism_from, system_kind
-    from privet.auditing.local.mechanism_audit import audit_claim
+    from privet.auditing.local.enumeration import audit_claim
+    from privet.auditing.local.person_audit import audit_person
     from privet.cli.render.guarantees import print_audit
     from privet.mechanisms import MECHANISMS
+    from privet.release.asks.person import Person
 
     parameters = parameters_of(options, others)
+    found: Any
     if name in MECHANISMS:
-        found: Any = audit_claim(mechanism_from(MECHANISMS[name], parameters, small=True), claim)
+        found = audit_claim(mechanism_from(MECHANISMS[name], parameters, small=True), claim)
+    elif name == Person.name:
+        if claim != "own":
+            raise BadOption("The person question is audited against what a ledger charges. Leave --claim out.")
+        found = audit_person(**parameters)
     else:
         from privet.auditing.system_audit import audit_system  # imports torch
 

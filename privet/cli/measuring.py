@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from privet.evaluation.cache import Store
     from privet.evaluation.documents import Document
     from privet.reporting.figures import ReportFigure
+    from privet.systems import System
 
 __all__ = ["SETTINGS", "Measuring", "field_name", "load_dataset", "measuring", "settings_of", "split_shares"]
 
@@ -37,6 +38,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "epsilon_features": (float, "True budget of a feature report (local systems; default: the system's)."),
     "epsilon_labels": (float, "Budget of a label report (default: labels are public)."),
     "epsilon_edges": (float, "Budget of one bit of a neighbour list (default: the system's)."),
+    "epsilon_person": (float, "Budget of one answer about everything on a device (inquiry; default: not asked)."),
     "one_sided": (
         bool,
         "Whether one endpoint of a pair reports it, or both (private edges; default: one).",
@@ -45,6 +47,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "panel": (float, "Inquiry's scorer from a panel: share of people who show features and class (default 0.1)."),
     "pilot": (float, "Inquiry's scorer from a pilot: share of people who send a noisy vector (default: none)."),
     "class_sums": (float, "Inquiry's scorer from class sums: a trusted aggregator's epsilon (default: none)."),
+    "server_sums": (float, "Inquiry's scorer from class sums by two servers: their epsilon (default: none)."),
     "scorer": (Path, "Inquiry's scorer from a .npy file, (features + 1) x classes (default: the panel's)."),
     "public_features": (
         bool,
@@ -83,6 +86,12 @@ class Measuring:
     group_columns: Annotated[
         int | None, typer.Option(min=1, help="OR so many binary columns into one (default: the dataset's preset).")
     ] = None
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published", help="Run the paper's own algorithm with its settings (default: privet's defaults)."
+        ),
+    ] = False
     other: OtherSettings = None
     seeds: Seeds = 5
     split: Annotated[
@@ -101,7 +110,7 @@ class Measuring:
     options: Mapping[str, Any]
 
     @property
-    def kind(self) -> type[Any]:
+    def kind(self) -> type[System]:
         """The class of the system."""
         from privet.systems import SYSTEMS
 
@@ -111,11 +120,11 @@ class Measuring:
         """Return the settings that were given as options or with ``--set``."""
         return settings_of(self.kind, self.options, self.other)
 
-    def built(self, settings: Mapping[str, Any]) -> Any:
-        """Return the system with the dataset's preset and some settings."""
+    def built(self, settings: Mapping[str, Any]) -> System:
+        """Return the system with the dataset's preset, or the paper's settings, and some settings."""
         from privet.systems.presets import system_for
 
-        return system_for(self.system, self.dataset, settings)
+        return system_for(self.system, self.dataset, settings, as_published=self.as_published)
 
     def graph(self) -> Graph:
         """Return the dataset, as the system is given it."""
@@ -170,7 +179,7 @@ def measuring(settings: Mapping[str, tuple[Any, ...]]) -> Callable[[Callable[...
     return lambda command: expanded(command, "chosen", [*shared, *table_parameters(settings)], collect)
 
 
-def field_name(kind: type[Any], option: str) -> str:
+def field_name(kind: type[System], option: str) -> str:
     """Return the field of a system that an option sets: ``epsilon`` and ``hops`` are called otherwise in some."""
     from dataclasses import fields
 
@@ -182,12 +191,11 @@ def field_name(kind: type[Any], option: str) -> str:
         if option == "epsilon" and budgets:
             takes = ", ".join(f"--{each}" for each in budgets)
             raise BadOption(f"{kind.name} is a local system and takes {takes}, not --epsilon.")
-        spelled = f"--{option.replace('_', '-')}"
-        raise BadOption(f"{kind.name} has no setting for {spelled}; its settings are {', '.join(sorted(known))}.")
+        raise BadOption(f"{kind.name} has no setting {option}; its settings are {', '.join(sorted(known))}.")
     return name
 
 
-def settings_of(kind: type[Any], options: Mapping[str, Any], other: Sequence[str] | None) -> dict[str, Any]:
+def settings_of(kind: type[System], options: Mapping[str, Any], other: Sequence[str] | None) -> dict[str, Any]:
     """Return the settings that were given as options or with ``--set``, none of them twice."""
     chosen: dict[str, Any] = {}
     for option, value in (*options.items(), *parse_settings(other or []).items()):

@@ -175,7 +175,7 @@ def certify(
     fitted = Fitted.load(model)
     certificate = fitted.certificate
     if certificate is None:
-        raise InvalidData(f"The model in {model.name} has no certificate: of the systems, only inquiry makes one.")
+        raise InvalidData(f"The model in {model.name} has no certificate: its system makes none.")
     if out is not None:
         fitted.write_predictions(out)
     if as_json:

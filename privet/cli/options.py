@@ -16,6 +16,7 @@ from privet.cli.app import BadOption
 if TYPE_CHECKING:
     from privet.evaluation.cache import Store
     from privet.graph.distributed.cluster import Cluster
+    from privet.systems import System
 
 __all__ = [
     "ClusterName",
@@ -92,7 +93,7 @@ def figure_store(folder: Path | None, fresh: bool) -> Store | None:
     return usual_store(fresh=True) if fresh else None
 
 
-def chosen_cluster(cluster: str | None, insecure: bool, kind: type[Any] | None = None) -> Cluster | None:
+def chosen_cluster(cluster: str | None, insecure: bool, kind: type[System] | None = None) -> Cluster | None:
     """Read ``--cluster`` before any work.
 
     Args:

@@ -11,9 +11,8 @@ from urllib.parse import parse_qs
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.prompt import Confirm
 
+from privet.cli.answering import agrees
 from privet.cli.app import app, examples
 from privet.errors import InvalidData
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from privet.collection.device.participant import Participant, PrivateAnswers
     from privet.collection.device.preparation import Prepared
     from privet.collection.study.directory import Directory
-    from privet.collection.study.manifest import Study
 
 StudyId = Annotated[str | None, typer.Option("--study", help="The id you were given (default: from the link).")]
 LedgerFile = Annotated[
@@ -33,9 +31,7 @@ Insecure = Annotated[
 ]
 
 
-@app.command(
-    epilog=examples("privet participate LINK --answers me.json", "privet participate - --answers me.json < link.txt")
-)
+@app.command(epilog=examples("privet participate LINK", "privet participate - --answers me.json < link.txt"))
 def participate(
     url: Annotated[
         str,
@@ -47,8 +43,12 @@ def participate(
         ),
     ],
     answers: Annotated[
-        Path, typer.Option(help='JSON file on this device: {"features": [..], "label": 1, "neighbours": [..]}.')
-    ],
+        Path | None,
+        typer.Option(
+            help='JSON file on this device: {"features": [..], "label": 1, "neighbours": [..]} (default: the questions '
+            "are asked here)."
+        ),
+    ] = None,
     study_id: StudyId = None,
     directory: Annotated[
         Path | None,
@@ -74,18 +74,22 @@ def participate(
 
     See what is asked, randomise the answers on this device, store the report, and send it.
     """
+    from privet.cli.answering import ask_answers
     from privet.collection.device.client import Invited
+    from privet.collection.device.consent import describe
     from privet.collection.device.ledger import Ledger, default_path
-    from privet.collection.device.participant import Participant, Refusal
+    from privet.collection.device.participant import Participant, PrivateAnswers, Refusal
     from privet.collection.device.preparation import prepare
+    from privet.collection.device.receipt import receipt
     from privet.collection.study.directory import Directory
     from privet.collection.study.tokens import node_of
+    from privet.privacy.rounding import at_most
 
     out = Console(highlight=False)
     link = (sys.stdin.readline() if url == "-" else url).strip()
     collector, token, study_id = addressed(link, study_id, insecure=insecure)
     listed = None if directory is None else Directory.read(directory)
-    node, private = node_of(token), _read(answers, listed)
+    node, private = node_of(token), PrivateAnswers() if answers is None else _read(answers, listed)
     owned = Ledger(ledger or default_path())
     if limit is not None:
         owned.limit = limit
@@ -97,39 +101,26 @@ def participate(
         raise Refusal("You withdrew from this study, and the collector takes no report of yours any more.")
     closed = collector.why_closed(study_id)
     if closed is not None:
-        _stop(device, study, node, closed)
+        device.stop(study, node, closed)
     prepared = None
     if owned.report(study, node) is None:
         prepared = prepare(study, node, Invited(collector, token))
-        _ask(out, device, prepared, private, listed, clip=clip, yes=yes, show=show)
+        out.print(describe(study, owned, prepared), markup=False)
+        if answers is None:
+            out.print()
+            private = ask_answers(out, prepared, listed)
+        _agree(out, device, prepared, private, listed, clip=clip, yes=yes, show=show)
     else:
         out.print("A report for this study was made before; the same one is sent again.")
-    refused = collector.why_refused(study_id, token)
-    if refused is not None:
-        _stop(device, study, node, refused)
-    reply = device.answer(study, node, private, directory=listed, prepared=prepared)
-    outcome = device.deliver(reply, collector, token)
+    reply = device.take_part(study, private, collector, token, directory=listed, prepared=prepared)
     # Shown when it is sent: whoever saw it before could stop by the result, and epsilon would not hold any more.
-    out.print("What was sent: " + json.dumps(reply.symbols()), markup=False, soft_wrap=True)
-    out.print(f"The collector has it ({outcome}). Spent so far: {owned.spent:g} of {owned.limit:g}.")
+    for line in receipt(reply):
+        out.print(line, markup=False, soft_wrap=True)
+    cost = "No budget counts it." if reply.shows else f"Spent so far: {at_most(owned.spent)} of {owned.limit:g}."
+    out.print(f"The collector has it. {cost}")
 
 
-def _stop(device: Participant, study: Study, node: int, closed: str) -> None:
-    """End without a report for a study that takes none, and refund one that never left the device.
-
-    A report that was sent before goes on: the collector may have it, and acknowledges it even after closing.
-    """
-    from privet.collection.device.participant import Refusal
-
-    if device.ledger.report(study, node) is None:
-        raise Refusal(f"{closed} No report was made, and nothing was spent.")
-    entry = next(each for each in device.ledger.entries() if each.study == study.id)
-    if entry.tried is None:
-        returned = device.ledger.refund(study.id, f"The report was never sent: {closed}")
-        raise Refusal(f"{closed} Your report was never sent; it is destroyed, and {returned:g} is refunded.")
-
-
-def _ask(
+def _agree(
     out: Console,
     device: Participant,
     prepared: Prepared,
@@ -140,15 +131,16 @@ def _ask(
     yes: bool,
     show: bool,
 ) -> None:
-    """Show the study and what is odd about the answers, and go on only with the owner's consent."""
-    from privet.collection.device.consent import describe
+    """Show what is odd about the answers, and go on only with the owner's consent."""
+    from privet.collection.device.counted import friends_in_words
     from privet.collection.device.participant import Refusal
 
     study, node = prepared.study, prepared.node
-    out.print(describe(study, device.ledger, prepared), markup=False)
     if directory is not None:
         names = ", ".join(f"{directory.names[other]} ({other})" for other in private.neighbours) or "nobody"
         out.print(f"You answer as {directory.names[node]} ({node}); your neighbours: {names}.", markup=False)
+    for sentence in [] if prepared.shows else friends_in_words(prepared, private.neighbours):
+        out.print(sentence, markup=False)
     for column, end in private.outside(study):
         sentence = f"Your answer to {study.question(column)} is not {study.allowed(column)}."
         if not clip and (yes or not agrees(out, f"{sentence} Let it count as {end:g}?")):
@@ -163,15 +155,6 @@ def _ask(
     if not yes and not agrees(out, "Take part?"):
         raise Refusal("Nothing was made or sent, because you did not agree.")
     device.agree(study, shows=prepared.shows)
-
-
-def agrees(out: Console, question: str) -> bool:
-    from privet.collection.device.participant import Refusal
-
-    try:
-        return Confirm.ask(escape(question), console=out, default=False)
-    except EOFError:
-        raise Refusal("There is nobody here to ask; --yes agrees beforehand.") from None
 
 
 def addressed(url: str, study_id: str | None, *, insecure: bool = False) -> tuple[Collector, str, str]:

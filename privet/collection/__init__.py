@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from privet.collection.operator.rehearsal import live_collector as live_collector
     from privet.collection.operator.rehearsal import play_people as play_people
     from privet.collection.operator.rehearsal import start_collector as start_collector
+    from privet.collection.operator.results.reading import results_at as results_at
+    from privet.collection.operator.results.study_results import StudyResults as StudyResults
     from privet.collection.operator.rounds import next_round as next_round
     from privet.collection.operator.rounds import recompute as recompute
     from privet.collection.operator.training import systems_for as systems_for
@@ -42,6 +44,7 @@ _HOME = {
     "Study": "study.manifest",
     "StudyFile": "study.study_file",
     "StudyFolder": "operator.folder",
+    "StudyResults": "operator.results.study_results",
     "TrainedModel": "operator.models",
     "declare": "operator.declaration",
     "free_port": "operator.rehearsal",
@@ -52,6 +55,7 @@ _HOME = {
     "play_people": "operator.rehearsal",
     "read_answers": "operator.export.answer_files",
     "recompute": "operator.rounds",
+    "results_at": "operator.results.reading",
     "start_collector": "operator.rehearsal",
     "systems_for": "operator.training",
     "train": "operator.training",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import uvicorn
 
 from privet.collection.downloads import DOWNLOADS
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.results.reading import results_html
 from privet.collection.server.http.app import Limits, create_app
+from privet.collection.server.http.background import Command
 from privet.collection.server.http.limits import ImpatientProtocol
 from privet.collection.server.http.monitoring import Complaints, Events
 
@@ -47,8 +50,9 @@ def serve(
             events=events,
             renew=folder.access,
             private_metrics=private_metrics,
-            next_round=lambda days: next_round_command(folder, days),
+            next_round=_next_round(folder),
             downloads=DOWNLOADS,
+            results=results_html,
         )
         uvicorn.run(
             app,
@@ -61,8 +65,15 @@ def serve(
             proxy_headers=False,  # uvicorn would believe the entry that the client wrote
             timeout_graceful_shutdown=10,
             limit_concurrency=4096,
-            http=ImpatientProtocol,
+            http=ImpatientProtocol.counting(app.state.rate, lambda: app.state.count("no HTTP")),
         )
+
+
+def _next_round(folder: StudyFolder) -> Command | None:
+    """Return what opens the next round; None where torch is missing, so that nobody is offered what would fail."""
+    if find_spec("torch") is None:
+        return None
+    return lambda days: next_round_command(folder, days)
 
 
 def next_round_command(folder: StudyFolder, days: float) -> Sequence[str]:
@@ -72,4 +83,4 @@ def next_round_command(folder: StudyFolder, days: float) -> Sequence[str]:
         folder: The study's directory.
         days: How long the round stays open.
     """
-    return [sys.executable, "-m", "privet.cli", "study", "next", str(folder.path), "--days", str(days)]
+    return [sys.executable, "-m", "privet.cli", "study", "next", str(folder.path), "--days", str(days), "--yes"]

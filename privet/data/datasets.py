@@ -143,7 +143,6 @@ def write_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
     """Write an undirected, unweighted graph and its schema; splits are made from seeds and are not written.
 
     Args:
-        graph: The graph.
         path: The file to write.
     """
     if graph.directed or graph.weighted:

@@ -121,15 +121,11 @@ def write_directory(graph: Graph, path: str | os.PathLike[str], format: Format =
         write_edges(temporary / f"edges.{format}", graph.edges)
         tables = _node_tables(graph)
         first = next(tables)
-        _write_tables(temporary / f"nodes.{format}", _chain(first, tables), first.schema)
+        _write_tables(temporary / f"nodes.{format}", chain([first], tables), first.schema)
 
 
 def check_written(graph: Graph) -> Schema:
-    """Return the schema of a graph that can be written; files hold the declaration with the data.
-
-    Args:
-        graph: The graph.
-    """
+    """Return the schema of a graph that can be written; files hold the declaration with the data."""
     if graph.schema is None:
         raise InvalidData("A graph is written with its schema, and this one has none. Use Graph.replace(schema=...).")
     if graph.features is None and graph.schema.dimension:
@@ -154,11 +150,6 @@ def _node_tables(graph: Graph) -> Iterator[Any]:
             dense = block if isinstance(block, np.ndarray) else block.toarray()
             columns |= {f"x{column}": np.ascontiguousarray(dense[:, column]) for column in range(width)}
         yield pa.table(columns)
-
-
-def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from rest
 
 
 def _write_tables(path: Path, tables: Iterator[Any], schema: Any) -> None:

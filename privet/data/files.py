@@ -38,12 +38,13 @@ def atomic_file(path: str | os.PathLike[str], *, private: bool = False) -> Itera
 
 
 @contextmanager
-def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_directory(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[Path]:
     """Give a temporary directory to fill; it becomes ``path`` only if nothing failed.
 
     Args:
         path: The directory that is to exist in the end. It must not exist yet or be empty: nothing that lies in a
             directory is removed.
+        private: True if only its owner may look into it.
     """
     target = Path(path)
     _require_parent(target)
@@ -52,7 +53,7 @@ def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = _sibling(target)
     try:
         with _named_after(target):
-            temporary.mkdir()
+            temporary.mkdir(mode=0o700 if private else 0o777)
             yield temporary
             os.replace(temporary, target)
     finally:

@@ -96,7 +96,6 @@ def split_edges(
     Non-edges are drawn uniformly among all pairs of different nodes. Self-loops are not split and stay.
 
     Args:
-        graph: The graph.
         validation: The share of edges to choose among models by.
         test: The share of edges to score; the rest are for training.
         seed: The same seed gives the same split.

@@ -47,7 +47,7 @@ class Attack:
 
 
 def attack(
-    system: Any,
+    system: LocalSystem,
     graph: Graph,
     shares: Sequence[float],
     plan: Attack | None = None,

@@ -21,7 +21,7 @@ from privet.evaluation.results import Figures, Result, SplitFacts
 from privet.evaluation.scoring import METRICS, Scores, class_figures, is_unbalanced, scored, with_split
 from privet.evaluation.verdict import Alternative, summary
 from privet.models.progress import Progress, counting
-from privet.systems import CentralSystem, LocalSystem
+from privet.systems import CentralSystem, LocalSystem, System
 from privet.systems.controls import OWN, Control
 
 __all__ = ["Evaluation", "Task", "evaluate", "figures_needed"]
@@ -51,7 +51,7 @@ class Evaluation:
         others: Controls that are not the system's own. They are not sent to other processes.
     """
 
-    system: Any
+    system: System
     data: Graph
     split: tuple[float, float] | None = None
     others: tuple[Control, ...] = ()
@@ -83,7 +83,7 @@ class Evaluation:
 
 
 def evaluate(
-    system: Any,
+    system: System,
     graph: Graph,
     seeds: int | Sequence[int] = 5,
     *,
@@ -129,7 +129,7 @@ def evaluate(
     graph.require("features", "schema", "labels", owner="evaluate")
     promised = replace(system, seed=0).guarantee(graph)  # seeds are stored, and whoever knows them undoes the noise
     if promised is None:
-        raise InvalidParameter("noise_multiplier must be above 0, not 0: the run without noise is a control.")
+        raise InvalidParameter("noise_multiplier", "above 0: the run without noise is a control", 0)
     numbers, known = seed_numbers(seeds), (*system.controls(), CEILING)
     compared = (known if controls else ()) if isinstance(controls, bool) else tuple(controls)
     others = tuple(each for each in compared if each not in known)
@@ -178,7 +178,7 @@ def evaluate(
     )
 
 
-def figures_needed(system: Any, seeds: int, controls: bool) -> int:
+def figures_needed(system: System, seeds: int, controls: bool) -> int:
     """Return how many trainings :func:`evaluate` makes, for a progress bar."""
     return seeds * (2 + len(system.controls()) if controls else 1)
 
@@ -202,6 +202,6 @@ def _split_facts(views: Sequence[Graph]) -> SplitFacts:
     return SplitFacts(int(first.train.sum()), int(first.validation.sum()), int(first.test.sum()), mark.hexdigest())
 
 
-def _task(system: Any) -> str:
+def _task(system: System) -> str:
     kind = "private topology" if getattr(system, "epsilon_edges", None) is not None else "public topology"
     return f"node classification, {kind if isinstance(system, LocalSystem) else 'central model'}"

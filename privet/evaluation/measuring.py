@@ -21,6 +21,7 @@ from privet.estimation.priors.shelf import lent
 from privet.evaluation.cache import ArrayShelf, Store, canonical, program_digest
 from privet.evaluation.workers import measure_in_processes, peak_rss_mb, threads_for
 from privet.graph.memory import topology_of
+from privet.systems import System
 
 __all__ = ["Described", "Figure", "Measured", "Work", "data_digest", "is_described", "measured", "seed_numbers"]
 
@@ -46,6 +47,17 @@ T_contra = TypeVar("T_contra", bound=Hashable, contravariant=True)
 F_co = TypeVar("F_co", bound=Figure, covariant=True)
 
 
+class Subject(Protocol):
+    """Something with settings that decide a figure: a system, or what stands for it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def settings(self) -> dict[str, Any]:
+        """Return its settings by name."""
+
+
 @dataclass(frozen=True)
 class Described:
     """Everything that decides a figure, beside the graph and the program.
@@ -60,8 +72,8 @@ class Described:
     """
 
     name: str
-    system: Any
-    subject: Any
+    system: System
+    subject: Subject
     seed: int
     more: Mapping[str, Any] = field(default_factory=dict)
 
@@ -184,7 +196,7 @@ def seed_numbers(seeds: int | Sequence[int]) -> tuple[int, ...]:
     return numbers
 
 
-def is_described(system: Any, graph: Graph) -> bool:
+def is_described(system: System, graph: Graph) -> bool:
     """Return True if a key tells all about a figure: the program is privet's, and the settings are plain values.
 
     A system of another package may change without a trace, and so may a function or a module that is given to one, or

@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 from privet.data import Graph, Split, label_rate, split_nodes
 from privet.errors import InvalidData
 from privet.evaluation.results import ClassFigures
+from privet.systems import System
 from privet.systems.fitted import Fitted
 
 __all__ = [
@@ -77,7 +78,7 @@ class Scores:
 
 
 def with_split(
-    system: Any, graph: Graph, seed: int, labelled: float | None = None, parts: tuple[float, float] | None = None
+    system: System, graph: Graph, seed: int, labelled: float | None = None, parts: tuple[float, float] | None = None
 ) -> Graph:
     """Return the graph with its own split or, if it has none, with a random one.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,10 @@ __all__ = [
     "FEWEST",
     "MARGIN",
     "Alternative",
+    "effect",
     "half_width",
     "needless",
+    "seeds_in_words",
     "seeds_needed",
     "summary",
     "verdict",
@@ -101,6 +104,25 @@ def summary(private: Sequence[float], alternatives: Sequence[Alternative]) -> st
     return " ".join([said, *list(filter(None, others))[:1]])
 
 
+def effect(private: Sequence[float], control: Sequence[float]) -> Literal["helps", "hurts", "buys nothing", "unclear"]:
+    """Tell in a word what :func:`verdict` says in a sentence.
+
+    Args:
+        private: The system's figures, one for each seed, in per cent.
+        control: The control's figures for the same seeds.
+
+    >>> effect([84.0, 85.0, 84.5], [80.0, 81.2, 80.4])
+    'helps'
+    """
+    differences = np.asarray(private, dtype=float) - np.asarray(control, dtype=float)
+    mean, width = float(differences.mean()), half_width(differences)
+    if width is None or len(differences) < FEWEST:
+        return "unclear"
+    if abs(mean) > width and abs(mean) >= MARGIN:
+        return "helps" if mean > 0 else "hurts"
+    return "buys nothing" if _upper_bound(differences) < MARGIN else "unclear"
+
+
 def verdict(
     private: Sequence[float],
     control: Sequence[float],
@@ -132,17 +154,17 @@ def verdict(
         few = "One seed" if width is None else "Two seeds"
         return f"{few} cannot tell whether {subject} help ({mean:+.1f} points against {against}): measure 5 seeds."
     certainty = f"(95 % confidence, {len(differences)} seeds)"
-    if mean > width and mean >= MARGIN:
+    found = effect(private, control)
+    if found == "helps":
         return f"{begin} help: {mean:.1f} +- {width:.1f} points above {against} {certainty}."
-    if mean < -width and mean <= -MARGIN:
+    if found == "hurts":
         return f"{begin} hurt: {-mean:.1f} +- {width:.1f} points below {against} {certainty}."
-    found = f"{mean:+.1f} +- {width:.1f} points against {against}, 95 % confidence, {len(differences)} seeds"
-    upper = _upper_bound(differences)
-    if upper < MARGIN:
-        gain = f"{mean:+.1f} points against {against}, at most {upper:+.1f}"
+    if found == "buys nothing":
+        gain = f"{mean:+.1f} points against {against}, at most {_upper_bound(differences):+.1f}"
         return f"{begin} do not help by more than {MARGIN:g} point: {gain} {certainty}."
     by = f"help by {MARGIN:g} point or more"
-    return f"It cannot be told whether {subject} {by} ({found}): measure {seeds_needed(differences)} seeds."
+    told = f"{mean:+.1f} +- {width:.1f} points against {against}, 95 % confidence, {len(differences)} seeds"
+    return f"It cannot be told whether {subject} {by} ({told}): measure {seeds_needed(differences)} seeds."
 
 
 def needless(private: Sequence[float], simpler: Sequence[float], name: str, spared: str) -> str:
@@ -177,6 +199,11 @@ def seeds_needed(differences: Sequence[float]) -> int:
     while count < _MOST_SEEDS and stats.t.ppf(0.975, count - 1) * spread / math.sqrt(count) > MARGIN:
         count += 1
     return count
+
+
+def seeds_in_words(count: int) -> str:
+    """Write a number of seeds."""
+    return "one seed" if count == 1 else f"{count} seeds"
 
 
 def _upper_bound(differences: Sequence[float]) -> float:

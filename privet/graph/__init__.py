@@ -4,7 +4,7 @@ from privet.graph.csr import spmm
 from privet.graph.filter import Filter
 from privet.graph.lazy import LazyFeatures
 from privet.graph.metis import metis_parts, partition
-from privet.graph.operators import Operator, gcn_operator, mean_operator, pagerank_operator, sum_operator
+from privet.graph.operators import GraphLike, Operator, gcn_operator, mean_operator, pagerank_operator, sum_operator
 from privet.graph.pagerank import pagerank
 from privet.graph.plan import Plan, plan
 from privet.graph.propagation import (
@@ -19,6 +19,7 @@ from privet.graph.subgraphs import SubgraphBatch, SubgraphSampler, few_neighbour
 
 __all__ = [
     "Filter",
+    "GraphLike",
     "LazyFeatures",
     "Operator",
     "Plan",

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
+from privet.graph.csr import normalised as normalised_matrix
 from privet.graph.filter import Filter
-from privet.graph.normalisation import normalised as normalised_matrix
 from privet.graph.operators import GraphLike, Operator, gcn_operator
 from privet.graph.topology import Aggregation, Topology
 

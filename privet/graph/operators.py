@@ -17,8 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from privet.errors import InvalidData, InvalidParameter
-from privet.graph.csr import csr_tensor, spmm, to_scipy, to_torch
-from privet.graph.normalisation import normalised, with_loops
+from privet.graph.csr import csr_tensor, normalised, spmm, to_scipy, to_torch, with_loops
 from privet.graph.topology import Topology
 
 __all__ = [
@@ -66,7 +65,6 @@ class Operator:
         """Make the map of a SciPy matrix.
 
         Args:
-            matrix: The matrix.
             dtype: The type of the values.
         """
         return cls(to_torch(matrix, dtype))
@@ -238,18 +236,10 @@ def adjacency_of(graph: GraphLike) -> sp.csr_array:
 
 
 def is_symmetric(adjacency: sp.csr_array) -> bool:
-    """Tell whether a matrix equals its transpose, as an undirected graph's adjacency does.
-
-    Args:
-        adjacency: The adjacency.
-    """
+    """Tell whether a matrix equals its transpose, as an undirected graph's adjacency does."""
     return not (adjacency != adjacency.T).nnz
 
 
 def degrees_of(adjacency: sp.csr_array) -> NDArray[np.float64]:
-    """Sum the weights of each row.
-
-    Args:
-        adjacency: The adjacency.
-    """
+    """Sum the weights of each row."""
     return np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()

@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from privet.errors import InvalidParameter
+from privet.graph.csr import normalised
 from privet.graph.filter import Filter
 from privet.graph.lazy import LazyFeatures
-from privet.graph.normalisation import normalised
 from privet.graph.operators import degrees_of, is_symmetric, pagerank_operator
 
 __all__ = ["pagerank", "pagerank_filter", "resolvent_coefficients"]

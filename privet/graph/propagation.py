@@ -26,7 +26,15 @@ from privet.graph.filter import Filter
 from privet.graph.lazy import LazyFeatures
 from privet.graph.operators import GraphLike, Operator, adjacency_of, degrees_of
 
-__all__ = ["backward_push", "kprop", "pagerank_series", "push_bound", "residual_bound", "series_terms"]
+__all__ = [
+    "backward_push",
+    "kprop",
+    "pagerank_series",
+    "push_bound",
+    "residual_bound",
+    "series_terms",
+    "series_weights",
+]
 
 Features = TypeVar("Features", torch.Tensor, LazyFeatures)
 
@@ -58,13 +66,23 @@ def pagerank_series(
         terms: The number of terms, L; give it or ``tolerance``.
         tolerance: The largest error in units of the features' norm, from which L follows.
     """
+    return _filtered(x, Filter(operator, series_weights(alpha, terms, tolerance)))
+
+
+def series_weights(alpha: float, terms: int | None, tolerance: float | None) -> tuple[float, ...]:
+    """Return alpha (1 - alpha)^l for l < L.
+
+    Args:
+        alpha: The decay, between 0 and 1.
+        terms: The number of terms, L; give it or ``tolerance``.
+        tolerance: The largest error in units of the features' norm, from which L follows.
+    """
     if (terms is None) == (tolerance is None):
         given = "both" if terms is not None else "neither"
         raise InvalidParameter(f"pagerank_series takes either terms or tolerance; {given} was given.")
     count = terms if terms is not None else series_terms(alpha, tolerance or 0.0)
     residual_bound(alpha, count)  # checks both
-    weights = alpha * (1.0 - alpha) ** np.arange(count)
-    return _filtered(x, Filter(operator, tuple(weights.tolist())))
+    return tuple((alpha * (1.0 - alpha) ** np.arange(count)).tolist())
 
 
 def residual_bound(alpha: float, terms: int) -> float:

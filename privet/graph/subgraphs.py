@@ -32,7 +32,7 @@ class Role(IntEnum):
 
     Attributes:
         EMPTY: Nobody.
-        CENTRE: The centre.
+        CENTRE: The node that the sub-graph is around.
         HEARD: A neighbour with an edge to the centre.
         ASKED: A neighbour without an edge to the centre: a link to predict.
         STRANGER: A node that is no neighbour, and has no edge either.
@@ -186,7 +186,6 @@ def poisson_sample(nodes: Ids, rate: float, bits: Bits) -> Ids:
     """Keep each node by an independent coin.
 
     Args:
-        nodes: The nodes.
         rate: The probability of keeping one.
         bits: The source of the coins.
     """
@@ -197,7 +196,6 @@ def few_neighbours(adjacency: sp.csr_array, most: int | None, bits: Bits) -> sp.
     """Keep at most ``most`` entries of each row, drawn without replacement.
 
     Args:
-        adjacency: The adjacency.
         most: The largest number of entries in a row; None for all.
         bits: The source of the draws.
     """

@@ -9,6 +9,7 @@ from privet.mechanisms.counts import Counts
 from privet.mechanisms.degree_response import DegreeResponse
 from privet.mechanisms.hds import HDS
 from privet.mechanisms.laplace import Laplace
+from privet.mechanisms.mixed_response import MixedResponse
 from privet.mechanisms.multi_bit import MultiBit
 from privet.mechanisms.offered_response import OfferedResponse
 from privet.mechanisms.piecewise import Piecewise
@@ -17,6 +18,7 @@ from privet.mechanisms.primitives.grid import GridSum
 from privet.mechanisms.randomized_response import RandomizedResponse
 from privet.mechanisms.sampled_response import SampledResponse
 from privet.mechanisms.square_wave import SquareWave
+from privet.mechanisms.subset_response import SubsetResponse
 from privet.registry import Registry
 
 MECHANISMS: Registry[Mechanism] = Registry("mechanism", "Mechanism", ("privet.mechanisms",), "privet.mechanisms")
@@ -34,6 +36,7 @@ __all__ = [
     "GridSum",
     "Laplace",
     "Mechanism",
+    "MixedResponse",
     "MultiBit",
     "NeighbourReports",
     "OfferedResponse",
@@ -43,5 +46,6 @@ __all__ = [
     "SampledResponse",
     "SeededBits",
     "SquareWave",
+    "SubsetResponse",
     "SystemBits",
 ]

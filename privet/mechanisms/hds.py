@@ -46,6 +46,11 @@ class HDS(SlidingWindow):
             grown = z.exp()
             return float((z * grown - grown + 1) / (grown * (grown - z - 1)))
 
+    @property
+    def shrinkage(self) -> float:
+        """C, by which the paper's output shrinks values towards the middle."""
+        return self.sampled * self.slope / (self.dimension * self.steps)
+
     def raw_output(self, reports: Reports) -> AffineFeatures:
         """The paper's output: the reported value where sampled, the middle of the range elsewhere. Biased."""
         symbols = self.validate(reports).to_sparse()

@@ -95,7 +95,7 @@ class OfferedResponse(Mechanism):
         return Reports(1, (_first_code(options) + reported)[:, None].astype(self.symbol_dtype))
 
     def decode(self, reports: Reports) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return each user's reported position and the number of options that they were offered."""
+        """Return each user's symbol among those of as many options, here a position, and the number of options."""
         codes = self.validate(reports).symbols[:, 0]
         choices = np.arange(2, self.most + 1)
         options = np.repeat(choices, choices)[codes]
@@ -166,6 +166,18 @@ class OfferedResponse(Mechanism):
     def log_peaks(self, reports: Reports) -> NDArray[np.float64]:
         """log p_g: the report may be the truth."""
         return np.asarray(np.log(self.keep)[self.decode(reports)[1] - 2])
+
+    def channel(self, options: int) -> NDArray[np.float64]:
+        """Return Pr[symbol | position] for a number of options, options x symbols."""
+        keep, flip = self.keep[options - 2], self.flip[options - 2]
+        return np.asarray(np.full((options, options), flip) + (keep - flip) * np.eye(options))
+
+    def log_likelihoods(self, reports: Reports) -> NDArray[np.float64]:
+        """Return log Pr[report | position], N x most; -inf beyond the offered options."""
+        reported, options = (each[:, None] for each in self.decode(reports))
+        columns, choices = np.arange(self.most), options - 2
+        likely = np.log(np.where(reported == columns, self.keep[choices], self.flip[choices]))
+        return np.where(columns < options, likely, -np.inf)
 
     def log_likelihood(self, reports: Reports, values: Any) -> NDArray[np.float64]:
         """log p_g where the report is the truth, log q_g elsewhere, and -inf for another number of options."""

@@ -1,8 +1,6 @@
 """Networks over CSR operators, heads, and the one training loop."""
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-from privet.models.backbones import BACKBONES, Features, Propagation, backbone_operator, check_backbone
+from privet.models.backbones import BACKBONES, Backbone, Features, Propagation, backbone_operator, check_backbone
 from privet.models.calibrated import CalibratedAdjacency
 from privet.models.clipping import clipped_gradient, perceptron
 from privet.models.edges import Edges, WeightedEdges
@@ -11,12 +9,6 @@ from privet.models.private_training import PrivateSteps, train_privately
 from privet.models.scoring import HadamardLinkScorer, accuracy, pairwise_loss, roc_auc
 from privet.models.settings import NetworkSettings, TrainingSettings
 from privet.models.training import TrainingResult, fixed_weights, seeded, shared, train
-
-if TYPE_CHECKING:
-    Backbone: TypeAlias = str
-else:
-    # The names that are known when this is imported, those of other packages among them.
-    Backbone = Literal[tuple(BACKBONES)]
 
 __all__ = [
     "BACKBONES",

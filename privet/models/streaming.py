@@ -129,7 +129,6 @@ def outputs_of(network: nn.Module, rows: NodeRows, nodes: Tensor) -> Tensor:
     """Return a network's outputs for some nodes, whose rows are read a mini-batch at a time.
 
     Args:
-        network: The network.
         rows: The rows of all nodes.
         nodes: The ids.
     """

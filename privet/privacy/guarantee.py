@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import reduce
 from numbers import Real
 from operator import add
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from privet.errors import IncompatibleGuarantees, InvalidParameter, one_line
 from privet.privacy.rounding import at_most, odds_factor
@@ -18,7 +18,13 @@ from privet.privacy.rounding import at_most, odds_factor
 __all__ = ["Guarantee", "Unit", "compose", "joint"]
 
 _RELATIONSHIP = "one relationship costs an epsilon of"
-_SEEN = {"local": "report", "central": "released model", "hybrid": "report and of the aggregator's noisy sums"}
+_SEEN = {
+    "local": "report",
+    "central": "released model",
+    "hybrid": "report and of the aggregator's noisy sums",
+    "two servers": "report, as one of the two servers gets it, and of the noisy sums",
+}
+Model: TypeAlias = Literal["local", "central", "hybrid", "two servers"]
 
 
 class Unit(StrEnum):
@@ -28,7 +34,13 @@ class Unit(StrEnum):
     LABEL = "label"
     NEIGHBOUR_BIT = "neighbour list bit"
     RELATIONSHIP = "relationship"
+    FRIEND_LIST = "friend list"
+    PERSON = "person"
     NODE = "node"
+
+    def covers(self, other: Unit) -> bool:
+        """Tell whether a change of the other unit is a change of this one, so that this one's promise holds for it."""
+        return other is self or other in _COVERED.get(self, ())
 
 
 ADJACENCY = {
@@ -36,7 +48,19 @@ ADJACENCY = {
     Unit.LABEL: "any two classes",
     Unit.NEIGHBOUR_BIT: "two neighbour lists that differ in one bit",
     Unit.RELATIONSHIP: "two graphs that differ in one relationship, which both of its ends may report",
+    Unit.FRIEND_LIST: "any two friend lists of one device (every entry may differ)",
+    Unit.PERSON: "any two states of one device (all features and the whole friend list may differ)",
     Unit.NODE: "add or remove one training node with its features, label and edges, the public degree sequence fixed",
+}
+
+_COVERED: dict[Unit, tuple[Unit, ...]] = {
+    Unit.FRIEND_LIST: (Unit.NEIGHBOUR_BIT,),
+    Unit.PERSON: (Unit.FEATURES, Unit.FRIEND_LIST, Unit.NEIGHBOUR_BIT),
+}
+
+_WHATEVER = {
+    Unit.PERSON: "Whatever you answer and whoever your friends are",
+    Unit.FRIEND_LIST: "Whoever your friends are",
 }
 
 
@@ -47,8 +71,9 @@ class Guarantee:
     Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] + delta for all adjacent x, x' and all sets S of outputs.
 
     Attributes:
-        model: "local" (the server is the adversary), "central" (a holder is trusted) or "hybrid" (devices randomise,
-            and an aggregator is trusted with the data of some people).
+        model: "local" (the server is the adversary), "central" (a holder is trusted), "hybrid" (devices randomise,
+            and an aggregator is trusted with the data of some people) or "two servers" (devices randomise or divide
+            their data, and two servers do not work together).
         unit: The thing that is protected.
         adjacency: The pairs of inputs that an observer cannot tell apart.
         epsilon: The bound that holds.
@@ -64,7 +89,7 @@ class Guarantee:
     2.0
     """
 
-    model: Literal["local", "central", "hybrid"]
+    model: Model
     unit: str
     adjacency: str
     epsilon: float
@@ -75,8 +100,8 @@ class Guarantee:
     exempt: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.model not in ("local", "central", "hybrid"):
-            raise InvalidParameter("model", "'local', 'central' or 'hybrid'", self.model)
+        if self.model not in _SEEN:
+            raise InvalidParameter("model", "'local', 'central', 'hybrid' or 'two servers'", self.model)
         for name in ("unit", "adjacency"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
                 raise InvalidParameter(name, "a non-empty description", repr(getattr(self, name)))
@@ -95,7 +120,7 @@ class Guarantee:
         if self.relationship_epsilon is None:
             return ()
         price = at_most(self.relationship_epsilon)
-        return (f"{_RELATIONSHIP} {price}; k relationships of one person at once cost k times as much",)
+        return (f"{_RELATIONSHIP} {price}; k relationships of one person at once cost at most k times as much",)
 
     @classmethod
     def local(cls, unit: Unit, epsilon: float, delta: float = 0.0, **rest: Any) -> Guarantee:
@@ -130,6 +155,8 @@ class Guarantee:
         """The model of trust in words."""
         if self.model == "hybrid":
             return "local model, but for people whose data a trusted aggregator sees"
+        if self.model == "two servers":
+            return "model of two servers that do not work together"
         return f"{self.model} model"
 
     def odds(self) -> float:
@@ -141,7 +168,10 @@ class Guarantee:
         factor, seen = odds_factor(self.epsilon), _SEEN[self.model]
         left = f" This does not hold for {' and '.join(self.exempt)}." if self.exempt else ""
         if not self.delta:
-            promise = f"An observer of the {seen} can multiply their odds about the {self.unit} by at most {factor}."
+            begin = next((f"{_WHATEVER[unit]}, an" for unit in _WHATEVER if unit in self.unit.split(" and ")), "An")
+            promise = (
+                f"{begin} observer of the {seen} can multiply their odds about the {self.unit} by at most {factor}."
+            )
             return promise + left
         other = "without the node" if self.unit == Unit.NODE else f"with another {self.unit}"
         return (

@@ -18,6 +18,8 @@ UNIT_WORDS = {
     "label": "the class that a device says its owner belongs to",
     "neighbour list bit": "what one person's list says about one other person being a contact or not",
     "relationship": "whether two people are linked, which the devices of both may report",
+    "friend list": "all that one person's list says about all other people together",
+    "person": "all that a device says about its owner's features and friends together",
     "node": "whether one person was in the training data at all, with what the adjacency below names",
 }
 
@@ -81,6 +83,10 @@ _TRUST = {
     "model. The promise is about those who see the trained model afterwards.",
     "hybrid": f"The model of trust is local for most people: {_DEVICES} It is central for labelled people: an "
     "aggregator sees their features, must be trusted with them, and gives noisy sums to the operator.",
+    "two servers": "The model of trust is that two servers, run by parties who do not work together, get one share "
+    "each of what a device sends to be summed. A share is a random number. Each server adds up its shares of all "
+    "people and adds noise, and only the noisy sum is put together. "
+    f"For everything else the model is local: {_DEVICES}",
 }
 
 

@@ -64,9 +64,10 @@ class Statement(_Document):
     """Whether one program played everybody (simulation) or people's devices, or a holder's data, took part (real)."""
     flavour: Literal["pure DP", "approximate DP"]
     """Registry: dp_flavor.name."""
-    deployment_model: Literal["local", "central", "hybrid"]
+    deployment_model: Literal["local", "central", "hybrid", "two servers"]
     """Who sees raw data: nobody but its owner (local), a trusted holder (central), or a trusted aggregator of some
-    people's data beside devices that randomise (hybrid). Registry: model.model_name."""
+    people's data beside devices that randomise (hybrid), or nobody unless two servers work together (two servers).
+    Registry: model.model_name."""
     privacy_unit: Words
     """What one guarantee protects. Registry: privacy_loss.privacy_unit."""
     adjacency: Words
@@ -178,6 +179,16 @@ _MEASURES["hybrid"] = _MEASURES["local"] | {
     "who sees their features; nobody else need be trusted.",
 }
 
+_MEASURES["two servers"] = _MEASURES["local"] | {
+    "post_processing": "All that anybody does with the reports, with the noisy sums and with what is public is "
+    "post-processing and costs nothing more.",
+    "floating_point": "A report is a symbol of a finite alphabet, drawn with integer weights whose ratios were checked "
+    "exactly. Sums are exact integers, and the noise of each server is drawn in integers on a public grid; how far it "
+    "is from real Gaussian noise is paid for in epsilon and delta.",
+    "actors": "Each person trusts their own device and the program on it, and that at least one of the two servers "
+    "does not work together with the other and adds its noise. Each server adds the whole noise.",
+}
+
 _EXEMPT = " It also sees the data of those whom the promise does not cover, as they are."
 
 _RANDOMNESS = {
@@ -185,6 +196,8 @@ _RANDOMNESS = {
     ("local", "real"): "privet's own clients draw from the operating system (Python) or from the browser's "
     "cryptographic source (page). The server cannot know what a device ran.",
     ("hybrid", "simulation"): "A simulation draws from a seeded generator; devices and an aggregator draw from their "
+    "operating systems.",
+    ("two servers", "simulation"): "A simulation draws from a seeded generator; devices and servers draw from their "
     "operating systems.",
     ("central", "simulation"): "A simulation draws from a seeded generator; a run without a seed draws from the "
     "operating system.",
@@ -259,6 +272,11 @@ def _composition(guarantee: Mapping[str, Any], ledger: Sequence[Mapping[str, Any
         told.append(
             "A part that a trusted aggregator randomises is about labelled people only; everybody else pays less than "
             "the sum."
+        )
+    if guarantee["model"] == "two servers":
+        told.append(
+            "A part that two servers randomise is about those whose numbers are in the sum; everybody else pays less "
+            "than the sum."
         )
     return " ".join([_MEASURES["local"]["composition"], *told]) if told else ""
 

@@ -32,7 +32,6 @@ def blob_of(array: NDArray[Any], salt: bytes = b"") -> bytes:
     """Return the bytes of an array.
 
     Args:
-        array: The array.
         salt: 16 random bytes that keep its hash from being guessed; none by default.
     """
     plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
@@ -64,7 +63,6 @@ def array_digest(array: NDArray[Any], salt: bytes = b"") -> str:
     """Return the SHA-256 of an array's blob as manifests write it.
 
     Args:
-        array: The array.
         salt: The salt of the blob; none by default.
     """
     return "sha256:" + hashlib.sha256(blob_of(array, salt)).hexdigest()

@@ -40,7 +40,7 @@ class LocalRelease:
             any asks nobody for anything.
         population: The public facts that they depend on.
         disclosed: Sentences on private fields that are public all the same, such as those of a panel that shows them.
-        aggregated: Noisy sums over the same people by an aggregator whom they trust; their price is added.
+        aggregated: Noisy sums over the same people, by a trusted aggregator or by two servers; their price is added.
         exempt: People whom the promise does not cover, such as a panel that shows its data.
         hidden: Units that nobody knows although these questions are not about them: other rounds of a study may be.
     """
@@ -70,7 +70,7 @@ class LocalRelease:
 
     def asks_about(self, unit: Unit) -> bool:
         """Tell whether a question is about a unit of privacy: what it protects must then not be handed out as it is."""
-        return any(question.ask.unit == unit for question in self.questions)
+        return any(question.ask.unit.covers(unit) for question in self.questions)
 
     @cached_property
     def price(self) -> Price:
@@ -151,6 +151,7 @@ class LocalRelease:
             for other in filter(self.asks, question.ask.other_pairs_than):
                 question.ask.check_beside(self.question(other).ask)
             for other in filter(self.asks, question.ask.instead_of):
+                question.ask.check_beside(self.question(other).ask)
                 twice = np.intersect1d(users[question.name], users[other])
                 if len(twice):
                     expected, found = f"for people who are not asked '{other}'", f"person {twice[0]}, asked twice"

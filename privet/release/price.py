@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
 
 from privet.privacy import Guarantee, Unit, joint
+from privet.privacy.guarantee import sum_up
 from privet.privacy.ledger import LedgerLine
 from privet.release.asks import Ask
 from privet.release.question import Question
@@ -17,13 +19,13 @@ __all__ = ["Aggregate", "Price"]
 
 @dataclass(frozen=True)
 class Aggregate:
-    """Noisy sums by an aggregator who sees some people's data, and whom they trust with them.
+    """Noisy sums over people, by an aggregator whom they trust with their data or by two servers.
 
     Attributes:
         part: The name of the line in a budget.
         mechanism: The noise in words.
         how: A clause that tells a person what happens.
-        promise: What holds of the noisy sums, towards everybody but the aggregator.
+        promise: What holds of the noisy sums, towards everybody but the aggregator, or but both servers together.
     """
 
     part: str
@@ -42,11 +44,12 @@ class Price:
 
     Formal guarantee: the epsilons of one device's answers add (sequential composition). Of questions of which a person,
     or a pair of people, answers one only, the dearest counts. A relationship counts at both its ends, also where a
-    question is meant for one of them: no device can check what the device at the other end is asked.
+    question is meant for one of them: no device can check what the device at the other end is asked. A promise about a
+    wider unit, such as everything on the device, holds for all that it covers (:meth:`bound`).
 
     Attributes:
         questions: The questions that are answered.
-        aggregated: Noisy sums over the same people by an aggregator whom they trust.
+        aggregated: Noisy sums over the same people.
     """
 
     questions: tuple[Question, ...]
@@ -57,9 +60,11 @@ class Price:
         """The promise about each unit, in the order in which they are asked about."""
         promises = [_dearest([question.guarantee() for question in same]) for same in self._alternatives()]
         promises += [each.promise for each in self.aggregated]
+        models = [each.promise.model for each in self.aggregated]
+        trusted = "hybrid" if "hybrid" in models else next(iter(models), None)
         by_unit: dict[str, list[Guarantee]] = {}
         for promise in promises:
-            model = "hybrid" if self.aggregated else promise.model
+            model = trusted or promise.model
             by_unit.setdefault(promise.unit, []).append(replace(promise, model=model))
         return tuple(reduce(add, same) for same in by_unit.values())
 
@@ -69,6 +74,25 @@ class Price:
         if not self.parts:
             return Guarantee.local(Unit.FEATURES, 0.0)
         return joint(*self.parts) if len(self.parts) > 1 else self.parts[0]
+
+    def bound(self, unit: Unit) -> float:
+        """Return the largest privacy loss of one unit, whether it is asked about by itself or as part of a wider one.
+
+        Infinite for whole lists, and for people, of whom single relationships are asked for: nothing bounds how many.
+
+        Args:
+            unit: The unit.
+        """
+        told = math.inf if unit in (Unit.FRIEND_LIST, Unit.PERSON) else 0.0
+        found = []
+        for part in self.parts:
+            if part.unit == Unit.RELATIONSHIP:  # each end of it says as much as one bit of one list
+                found.append({Unit.RELATIONSHIP: part.epsilon, Unit.NEIGHBOUR_BIT: part.epsilon / 2}.get(unit, told))
+            elif unit is Unit.RELATIONSHIP:
+                found.append(part.relationship_epsilon or 0.0)
+            elif Unit(part.unit).covers(unit) or unit.covers(Unit(part.unit)):
+                found.append(part.epsilon)
+        return sum_up(found) if all(map(math.isfinite, found)) else math.inf
 
     @property
     def epsilon(self) -> float:
@@ -94,8 +118,10 @@ class Price:
 
 
 def _exclusive(one: Ask, other: Ask) -> bool:
-    """Tell whether nobody, or no pair, is in the answers to both."""
-    return any(a.name in (*b.instead_of, *b.other_pairs_than) for a, b in ((one, other), (other, one)))
+    """Tell whether nobody, or no pair, is in the answers to both; only promises about one unit can be compared."""
+    return one.unit == other.unit and any(
+        a.name in (*b.instead_of, *b.other_pairs_than) for a, b in ((one, other), (other, one))
+    )
 
 
 def _dearest(promises: list[Guarantee]) -> Guarantee:

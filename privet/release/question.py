@@ -17,6 +17,13 @@ from privet.release.private import PrivateData
 
 __all__ = ["Question"]
 
+_WHOLE = {Unit.PERSON: "what is on the device", Unit.FRIEND_LIST: "the friend list"}
+_FOR = {
+    "relationship": " for a relationship",
+    "friend list": " for the whole friend list",
+    "person": " for everything together",
+}
+
 
 @dataclass(frozen=True)
 class Question:
@@ -49,13 +56,16 @@ class Question:
         """Return the mechanism's promise, stated for the private field that is asked about.
 
         Of a question about a list it is the promise about a relationship, which two devices may report: nothing keeps a
-        server from numbering people, or from publishing tables, so that both ends of a pair answer about it.
+        server from numbering people, or from publishing tables, so that both ends of a pair answer about it. Where an
+        answer is about a whole list, the promise is about the list, and a relationship costs what both ends' do.
         """
         unit, own = self.ask.unit, self.mechanism.guarantee()
-        if unit is not Unit.NEIGHBOUR_BIT:
-            return replace(own, unit=unit, adjacency=ADJACENCY[unit])
-        both, unit = own + own, Unit.RELATIONSHIP
-        return replace(both, unit=unit, adjacency=ADJACENCY[unit], relationship_epsilon=both.epsilon)
+        both = own + own
+        if unit is Unit.NEIGHBOUR_BIT:
+            unit = Unit.RELATIONSHIP
+            return replace(both, unit=unit, adjacency=ADJACENCY[unit], relationship_epsilon=both.epsilon)
+        told = both.epsilon if unit.covers(Unit.NEIGHBOUR_BIT) else None
+        return replace(own, unit=unit, adjacency=ADJACENCY[unit], relationship_epsilon=told)
 
     def line(self) -> LedgerLine:
         """Return the question's line in a budget."""
@@ -63,12 +73,14 @@ class Question:
         if self.ask.unit is Unit.NEIGHBOUR_BIT:
             each = at_most(self.mechanism.guarantee().epsilon)
             how += f"; both ends of a relationship may report it, with an epsilon of {each} each"
+        elif self.ask.unit.covers(Unit.NEIGHBOUR_BIT):
+            how += f"; all of {_WHOLE[self.ask.unit]} is in this one answer"
         return LedgerLine.of(self.ask.part, self.mechanism.name, self.guarantee(), how)
 
     def sends(self) -> str:
         """Tell the owner what leaves the device."""
         line = self.line()
-        price = at_most(line.epsilon) + (" for a relationship" if line.unit == Unit.RELATIONSHIP else "")
+        price = at_most(line.epsilon) + _FOR.get(line.unit, "")
         return f"{self.ask.subject}: {self.mechanism.sends()} ({line.mechanism}, epsilon {price})"
 
     def perturb(self, private: PrivateData, bits: Bits) -> Any:

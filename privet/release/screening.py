@@ -126,7 +126,6 @@ def screen(answers: Answers, *, rate: float = RATE, most_friends: int | None = N
     """Test all answers to a release.
 
     Args:
-        answers: The answers.
         rate: The share of honest rounds with an alarm, at most.
         most_friends: The largest number of friends that anybody can have, if that is public: it makes more lies
             visible in answers about friends. People with more friends may then set off a false alarm.

@@ -86,7 +86,6 @@ def verify_row(root: str, count: int, number: int, row: NDArray[np.integer[Any]]
         root: The root that the manifest names.
         count: The number of rows of the table.
         number: The place of the row.
-        row: The row.
         salt: What :meth:`HashTree.salt` returned.
         proof: What :meth:`HashTree.proof` returned.
     """

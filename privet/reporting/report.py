@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, InvalidParameter
@@ -29,7 +29,10 @@ from privet.reporting.figures import (
 )
 from privet.systems import Fitted
 
-__all__ = ["build_report", "read_results", "write_report"]
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["build_report", "environment", "inline_figures", "read_results", "slug", "write_report"]
 
 _BUDGETS = {"epsilon_features", "epsilon_labels", "epsilon_edges", "target_epsilon", "noise_multiplier", "seed"}
 _MOST_CLASSES = 40  # more rows than this are a table's, not a figure's
@@ -95,38 +98,57 @@ def _of_model(path: Path) -> Result:
 
 def build_report(results: Sequence[Result]) -> tuple[str, list[ReportFigure]]:
     """Return the page and the figures in it; the same results give the same bytes."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
     if not results:
         raise InvalidParameter("A report needs at least one result.")
     figures: list[ReportFigure] = []
+    inline = inline_figures(figures)
+    titled = zip(results, marks(results), strict=True)
+    page = (
+        environment()
+        .get_template("report.html")
+        .render(
+            results=[_view(result, mark, number, inline) for number, (result, mark) in enumerate(titled, 1)],
+            palette=ON_PAGES,
+            together=[_together(members, number, inline) for number, members in enumerate(_several(results), 1)],
+            curves=[_curve(points, number, inline) for number, points in enumerate(_curves(results), 1)],
+        )
+    )
+    return page + "\n", figures
 
-    def inline(figure: ReportFigure) -> str:
-        figures.append(figure)
-        return Markup(figure.inline(f"f{len(figures)}"))  # its words are escaped, the rest is matplotlib's
 
-    environment = Environment(
+def environment() -> Environment:
+    """Return the templates of pages."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
         loader=PackageLoader("privet.reporting"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"at_most": at_most, "one": _one_digit, "upper_first": _upper_first}
-    titled = zip(results, marks(results), strict=True)
-    page = environment.get_template("report.html").render(
-        results=[_view(result, mark, number, inline) for number, (result, mark) in enumerate(titled, 1)],
-        palette=ON_PAGES,
-        together=[_together(members, number, inline) for number, members in enumerate(_several(results), 1)],
-        curves=[_curve(points, number, inline) for number, points in enumerate(_curves(results), 1)],
-    )
-    return page + "\n", figures
+    made.filters |= {"at_most": at_most, "one": _one_digit, "upper_first": _upper_first}
+    return made
+
+
+def inline_figures(figures: list[ReportFigure]) -> Callable[[ReportFigure], str]:
+    """Return a function that draws a figure into a page, and notes it in a list.
+
+    Args:
+        figures: The figures of the page so far.
+    """
+    from markupsafe import Markup
+
+    def inline(figure: ReportFigure) -> str:
+        figures.append(figure)
+        return Markup(figure.inline(f"f{len(figures)}"))  # its words are escaped, the rest is matplotlib's
+
+    return inline
 
 
 def _view(result: Result, mark: str, number: int, inline: Callable[[ReportFigure], str]) -> dict[str, Any]:
     """Collect what the template shows of one result."""
-    name = _slug(f"{number}-{result.system}-{result.dataset}")
+    name = slug(f"{number}-{result.system}-{result.dataset}")
     main, asked = deciding(result), asked_figure(result, f"asked-{name}")
     certified = certified_figure(result, f"certified-{name}")
     shown = [row for row in result.classes if row.recall is not None]
@@ -185,13 +207,13 @@ def _together(members: list[Result], number: int, inline: Callable[[ReportFigure
         "title": f"Several systems on {first.dataset}",
         "metric": first.metric,
         "units": len({(each.guarantee.unit, each.guarantee.model) for each in members}),
-        "figure": inline(systems_figure(members, _slug(f"systems-{number}-{first.dataset}"))),
+        "figure": inline(systems_figure(members, slug(f"systems-{number}-{first.dataset}"))),
     }
 
 
 def _curve(points: list[Result], number: int, inline: Callable[[ReportFigure], str]) -> dict[str, Any]:
     first = points[0]
-    name = _slug(f"tradeoff-{number}-{first.system}-{first.dataset}")
+    name = slug(f"tradeoff-{number}-{first.system}-{first.dataset}")
     return {
         "title": f"{first.system} on {first.dataset}",
         "metric": first.metric,
@@ -218,5 +240,6 @@ def _upper_first(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """Return a text as part of an address or a file's name."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -24,7 +24,6 @@ def plot_table(table: Table, path: Path) -> None:
     """Draw a measured table; error bars are standard deviations over the seeds, if there are several.
 
     Args:
-        table: The table.
         path: The file to write, whose ending names the format: .svg, .pdf or .png.
     """
     check_format(path)

@@ -86,7 +86,7 @@ class Table(Document):
         seeds: The number of seeds.
         quick: Whether the figures only show that the program works.
         percent: Whether figures are in per cent.
-        cells: The cells.
+        cells: One for each condition and dataset.
         version: The version of privet.
         printed: The name of the column of published figures.
     """

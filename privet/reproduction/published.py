@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from privet.data import Graph, Schema
 from privet.errors import InvalidData, InvalidParameter
 from privet.evaluation.scoring import SPLIT, Scores, scored, with_split
+from privet.systems import System
 from privet.systems.controls import OWN, SAME_SETTINGS, Control
 from privet.systems.fitted import Fitted
 
@@ -53,20 +54,19 @@ class Measure:
 
     name: str
     metric: str
-    columns: Callable[[Any], tuple[Control, ...]]
+    columns: Callable[[System], tuple[Control, ...]]
     score: Score | None = None
     factor: float = 100.0
     quick: Mapping[str, Any] = field(default_factory=dict)
 
-    def view(self, system: Any, graph: Graph, seed: int, protocol: Mapping[str, Any]) -> Graph:
+    def view(self, system: System, graph: Graph, seed: int, protocol: Mapping[str, Any]) -> Graph:
         """Return the graph as columns are given it: with the papers' split where predictions are scored."""
         return graph if self.score is None else split_as_published(system, graph, seed, **protocol)
 
-    def figure(self, column: Control, system: Any, view: Graph, seed: int, protocol: Mapping[str, Any]) -> Scores:
+    def figure(self, column: Control, system: System, view: Graph, seed: int, protocol: Mapping[str, Any]) -> Scores:
         """Measure one column of a cell.
 
         Args:
-            column: The column.
             system: The system of the cell.
             view: The graph as :meth:`view` returns it.
             seed: The seed of the training.
@@ -107,13 +107,12 @@ def accuracy(predicted: NDArray[np.int64], labels: NDArray[np.int64], classes: i
 
 
 def split_as_published(
-    system: Any, graph: Graph, seed: int, label_rate: float | None = None, split: Sequence[float] | None = None
+    system: System, graph: Graph, seed: int, label_rate: float | None = None, split: Sequence[float] | None = None
 ) -> Graph:
     """Return the graph with a split: the central paper's 80 % for training for central systems, else everybody's.
 
     Args:
         system: The system that is measured.
-        graph: The graph.
         seed: The seed of the split.
         label_rate: The share of all nodes whose labels are used for training (default: all training nodes).
         split: The shares of training and validation nodes, in place of the papers'.
@@ -152,7 +151,7 @@ class Cell:
     dataset: str
     label: str
     settings: dict[str, Any] = field(hash=False)
-    paper: float | None
+    paper: float | None = None
     paper_std: float | None = None
     condition: str | None = None
     at: float | None = None

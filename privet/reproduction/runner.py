@@ -14,6 +14,7 @@ import numpy as np
 
 import privet
 from privet.data import KNOWN, Graph, load, social_graph
+from privet.errors import InvalidParameter
 from privet.evaluation.cache import Store
 from privet.evaluation.measuring import Described, measured
 from privet.evaluation.results import Figures
@@ -21,9 +22,9 @@ from privet.evaluation.scoring import Scores
 from privet.evaluation.workers import usual_workers
 from privet.reproduction.measured import Table, TableCell
 from privet.reproduction.published import Cell, PublishedTable, accuracy
-from privet.systems import LocalSystem
+from privet.systems import LocalSystem, System
 from privet.systems.controls import Control
-from privet.systems.presets import prepared, system_for
+from privet.systems.presets import is_published, prepared, system_for
 
 __all__ = ["NO_MEASUREMENT", "figures_needed", "run_table", "shrunk", "stand_in", "thinned"]
 
@@ -134,7 +135,7 @@ class _Cells:
     _graphs: dict[tuple[str, str], Graph] = field(default_factory=dict)
     kind = Scores
 
-    def system(self, cell: Cell) -> Any:
+    def system(self, cell: Cell) -> System:
         system = system_for(cell.system or self.table.system, cell.dataset, cell.settings, cell.condition)
         return shrunk(system) if self.quick else system
 
@@ -143,7 +144,23 @@ class _Cells:
         own, *others = self.table.measure.columns(self.system(cell))
         if not controls or not cell.controls:
             return (own,)
-        return own, *(each for each in others if self.table.beside is None or each.key in self.table.beside)
+        beside = (each for each in others if self.table.beside is None or each.key in self.table.beside)
+        return own, *self._as_published(cell, own), *beside
+
+    def _as_published(self, cell: Cell, own: Control) -> tuple[Control, ...]:
+        """Return the column of the paper's settings, where it prints a figure and the cell does not contradict them."""
+        name = cell.system or self.table.system
+        if cell.paper is None or not is_published(name):
+            return ()
+        try:
+            system = system_for(name, cell.dataset, cell.settings, cell.condition, as_published=True)
+        except InvalidParameter:  # such as one report a pair, which the paper does not have
+            return ()
+        small = shrunk(system) if self.quick else system
+        if small == self.system(cell):
+            return ()
+        title = "the paper's own algorithm and settings"
+        return (replace(own, key="as_published", short="as published", title=title, subject=lambda _: small),)
 
     def source(self, cell: Cell) -> Graph:
         """Return the cell's graph, made or loaded once."""
@@ -187,7 +204,7 @@ def thinned(table: PublishedTable) -> PublishedTable:
     return replace(table, cells=tuple(chosen))
 
 
-def shrunk(system: Any) -> Any:
+def shrunk(system: System) -> System:
     """Return the same system, hardly trained."""
     known = {field.name for field in fields(system)}
     small = {name: value for name, value in _SMALL.items() if name in known and getattr(system, name) is not None}

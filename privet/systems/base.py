@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privet.data import Graph
 from privet.data.interop import as_graph
-from privet.data.population import Population
+from privet.data.population import Population, Public
 from privet.errors import InvalidData, InvalidParameter, PrivetError
 from privet.mechanisms import Bits, Mechanism, RandomizedResponse, SeededBits, SystemBits
 from privet.privacy import Guarantee, Unit
@@ -23,6 +23,7 @@ from privet.release.asks.features import Features
 from privet.release.asks.label import Label
 from privet.release.screening import screen
 from privet.systems.collected import Collected, Showing, Shown, labelled, public_view
+from privet.systems.declared import Declared
 from privet.systems.fitted import Fitted
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class UnsuitableRelease(PrivetError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalSystem(ABC):
+class LocalSystem(Declared, ABC):
     """A system of the local model. Hyper-parameters are fields; private data are arguments of ``collect`` only.
 
     Attributes:
@@ -79,11 +80,13 @@ class LocalSystem(ABC):
     defence: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        self.check_types()
         object.__setattr__(self, "defence", tuple(self.defence))
         unknown = [each for each in self.defence if each not in self.defences]
         if unknown:
-            known = ", ".join(self.defences) or "none: it has no defences"
-            raise InvalidParameter("defence", f"of {known}", unknown[0])
+            known = " and ".join(self.defences)
+            expected = f"one or more of {known}" if known else f"left out: {self.name} has no defences"
+            raise InvalidParameter("defence", expected, unknown[0])
         for name in ("epsilon_features", "epsilon_labels", "epsilon_edges"):
             value = getattr(self, name, None)
             if value is not None:
@@ -104,7 +107,7 @@ class LocalSystem(ABC):
             asked.append(Question(Label(), RandomizedResponse.declare(population, epsilon=self.epsilon_labels)))
         return tuple(asked)
 
-    def release(self, public: Any) -> LocalRelease:
+    def release(self, public: Public) -> LocalRelease:
         """Return everything that leaves the devices.
 
         Args:
@@ -114,11 +117,11 @@ class LocalSystem(ABC):
         population = Population.of(public)
         return LocalRelease(self.questions(population), population)
 
-    def guarantee(self, public: Any) -> Guarantee:
+    def guarantee(self, public: Public) -> Guarantee:
         """Return what every device is promised, before anything is collected."""
         return self.release(public).guarantee()
 
-    def lines(self, public: Any) -> tuple[LedgerLine, ...]:
+    def lines(self, public: Public) -> tuple[LedgerLine, ...]:
         """Return the parts of the budget."""
         return self.release(public).lines()
 
@@ -306,11 +309,6 @@ class LocalSystem(ABC):
             return False
         return True
 
-    @classmethod
-    def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
-        """Name the variant of a preset that some settings call for; None for the usual one."""
-        return None
-
     def controls(self) -> tuple[Control, ...]:
         """Return the figures that stand beside the system's own."""
         from privet.systems import controls as known
@@ -339,7 +337,7 @@ class LocalSystem(ABC):
         changes: list[dict[str, Any]] = [{name: steps} for steps in _FEW_STEPS if steps < getattr(self, name)]
         return (self, *(replace(self, **each) for each in changes))
 
-    def figures(self, public: Any) -> dict[str, float]:
+    def figures(self, public: Public) -> dict[str, float]:
         """Return public figures of the training that a reader may want to know."""
         return {}
 

@@ -29,25 +29,29 @@ class Showing:
     Attributes:
         users: Their ids, ascending.
         classes: True if they show their class as well.
+        lists: True if they show their friend lists as well.
     """
 
     users: NDArray[np.int64]
     classes: bool = True
+    lists: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """The features of people who show them, and their classes.
+    """The features of people who show them, and their classes and friend lists.
 
     Attributes:
         users: Their ids.
         features: Their features, one CSR row each.
         labels: Their classes, -1 for people who do not show it.
+        lists: One row of the adjacency matrix for each of them; None if they do not show their friends.
     """
 
     users: NDArray[np.int64]
     features: sp.csr_array
     labels: NDArray[np.int64]
+    lists: sp.csr_array | None = None
 
     @classmethod
     def of(cls, graph: Graph, showing: Showing) -> Shown:
@@ -56,7 +60,8 @@ class Shown:
         labels = np.full(len(users), -1, dtype=np.int64)
         if showing.classes and graph.labels is not None:
             labels = graph.labels[users]
-        return cls(users, sp.csr_array(sp.csr_array(graph.features)[users]).copy(), labels)
+        lists = sp.csr_array(graph.adjacency[users]).copy() if showing.lists else None
+        return cls(users, sp.csr_array(sp.csr_array(graph.features)[users]).copy(), labels, lists)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,9 @@ from privet.systems.base import LocalSystem
 from privet.systems.central._base import CentralSystem
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
+
+if TYPE_CHECKING:
+    from privet.systems import System
 
 __all__ = [
     "FEATURES_ONLY",
@@ -76,7 +79,7 @@ class Control:
     spares: str | None = None
     subject: Callable[[Any], Any] = lambda system: system
 
-    def trained(self, system: Any, graph: Graph, seed: int) -> Fitted:
+    def trained(self, system: System, graph: Graph, seed: int) -> Fitted:
         """Train this control of a system on a graph with a split."""
         fitted: Fitted = self.fit(self.subject(system), graph, seed)
         return fitted
@@ -98,12 +101,10 @@ class DataAlone:
         return {}
 
 
-def simulate(system: Any, graph: Graph, seed: int) -> Fitted:
+def simulate(system: System, graph: Graph, seed: int) -> Fitted:
     """Train a system as a simulation: one program plays every device, or the trusted holder, from one seed."""
     chosen = replace(system, seed=seed)
-    given = chosen.collect(graph) if isinstance(system, LocalSystem) else graph
-    fitted: Fitted = chosen.fit(given)
-    return fitted
+    return chosen.fit(chosen.collect(graph)) if isinstance(chosen, LocalSystem) else chosen.fit(graph)
 
 
 OWN = Control("private", "", "", simulate)
@@ -117,7 +118,7 @@ def rival(kind: type[CentralSystem]) -> Control:
     """
 
     def subject(system: CentralSystem) -> CentralSystem:
-        return kind(**{field.name: getattr(system, field.name) for field in fields(CentralSystem)})
+        return kind(**system.shared())
 
     key, title = kind.name.replace("-", "_"), kind.baseline or kind.name
     return Control(key, kind.baseline_short, title, simulate, kind.baseline_question, subject=subject)
@@ -235,7 +236,6 @@ def non_private(
     validation nodes is returned.
 
     Args:
-        system: The system.
         graph: The graph, with a split.
         bits: The randomness of the devices that are played.
         variants: Returns what to choose among (default: :meth:`LocalSystem.on_raw_data`).
@@ -321,7 +321,7 @@ def _features(system: LocalSystem, graph: Graph, seed: int) -> Fitted:
     return features_only(replace(system, seed=seed).collect(graph), seed=seed)
 
 
-def _without_noise(system: Any, graph: Graph, seed: int) -> Fitted:
+def _without_noise(system: System, graph: Graph, seed: int) -> Fitted:
     if isinstance(system, LocalSystem):
         return non_private(replace(system, seed=seed), graph, SeededBits(seed))
     return simulate(system, graph, seed)
@@ -345,7 +345,7 @@ def _labels_subject(system: LocalSystem) -> LocalSystem:
     return _any_feature_budget(system) if getattr(system, "epsilon_edges", None) is not None else Structure()
 
 
-def _without_privacy(system: Any) -> Any:
+def _without_privacy(system: System) -> System:
     public = system.without_privacy()
     return _any_feature_budget(public) if isinstance(public, LocalSystem) else public
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,13 @@ from numpy.typing import NDArray
 import privet
 from privet.build import build_digest
 from privet.data.files import atomic_directory, atomic_file
-from privet.errors import InvalidData
+from privet.errors import InvalidData, one_line
 from privet.privacy import Guarantee
 from privet.privacy.ledger import LedgerLine
 from privet.privacy.statement import write_statement
 from privet.systems.certificate import Certificate
 
-__all__ = ["Fitted"]
+__all__ = ["Fitted", "reading_model"]
 
 _FORMAT = "privet-fitted-3"
 _ARRAYS = ("guarantee", "probabilities", "embedding", "weights", "lines", "certificate")
@@ -126,7 +127,7 @@ class Fitted:
             "ledger": [line.to_dict() for line in self.lines],
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
         }
-        with atomic_directory(path) as folder:
+        with atomic_directory(path, private=True) as folder:  # classes of people
             whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
             save_file(whole, folder / "arrays.safetensors")
             (folder / "fitted.json").write_text(json.dumps(document, indent=2, sort_keys=True) + "\n")
@@ -136,15 +137,12 @@ class Fitted:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Fitted:
         """Read what :meth:`save` wrote."""
-        from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
         folder = Path(path)
-        try:
+        with reading_model(folder):
             document = json.loads((folder / "fitted.json").read_text())
             arrays = load_file(folder / "arrays.safetensors")
-        except (OSError, ValueError, SafetensorError) as error:
-            raise InvalidData(f"model in {folder.name}", "a model's directory", str(error)) from None
         wanted = {"probabilities", "nodes"} <= arrays.keys()
         if not isinstance(document, dict) or document.get("format") != _FORMAT or not wanted:
             raise InvalidData(f"{folder.name} is no model of the format {_FORMAT}: train it again with this version.")
@@ -216,13 +214,13 @@ class Fitted:
         nodes: NDArray[np.int64] | None = None,
         names: tuple[str, ...] | None = None,
     ) -> None:
-        """Write :meth:`predictions` to a ``.csv`` or ``.parquet`` file."""
+        """Write :meth:`predictions` to a ``.csv`` or ``.parquet`` file that its owner alone can read."""
         from pyarrow import csv, parquet
 
         check_predictions_file(path)
         write = csv.write_csv if Path(path).suffix == ".csv" else parquet.write_table
         table = self.predictions(nodes, names)
-        with atomic_file(path) as file:
+        with atomic_file(path, private=True) as file:
             write(table, file)
 
     def save_embedding(self, path: str | os.PathLike[str]) -> None:
@@ -234,7 +232,7 @@ class Fitted:
             raise InvalidData(f"This result of {self.system} has no embedding to save.")
         columns: dict[str, NDArray[Any]] = {"node": np.arange(len(self.embedding))}
         columns |= {f"z{i}": self.embedding[:, i] for i in range(self.embedding.shape[1])}
-        with atomic_file(path) as file:
+        with atomic_file(path, private=True) as file:
             pq.write_table(pa.table(columns), file)
 
 
@@ -248,3 +246,18 @@ def check_predictions_file(path: str | os.PathLike[str]) -> None:
     """Refuse a name that :meth:`Fitted.write_predictions` cannot write to, before anything is computed for it."""
     if Path(path).suffix not in (".csv", ".parquet"):
         raise InvalidData("file of predictions", "a .csv or .parquet file", Path(path).name)
+
+
+@contextmanager
+def reading_model(folder: Path) -> Iterator[None]:
+    """Tell in one sentence why files of a model's directory cannot be read."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except OSError:
+        raise InvalidData(
+            f"{folder.name} is no model's directory. Give one that 'privet train' or Fitted.save made."
+        ) from None
+    except (ValueError, SafetensorError) as error:
+        raise InvalidData(f"The model in {folder.name} is damaged: {one_line(str(error))}.") from None

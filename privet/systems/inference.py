@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from privet.data.files import atomic_directory
 from privet.data.store.files import writing
 from privet.data.store.running import Progress, run_tasks
-from privet.errors import InvalidData, InvalidParameter
-from privet.systems.fitted import Fitted
+from privet.errors import InvalidParameter
+from privet.systems.fitted import Fitted, reading_model
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -52,7 +52,7 @@ def write_partitioned_predictions(
     with _opened(arrays) as file:
         count = file.get_slice("nodes").get_shape()[0]
     cuts = [*range(0, count, rows), count] if count else [0, 0]
-    with atomic_directory(Path(out).absolute()) as target:
+    with atomic_directory(Path(out).absolute(), private=True) as target:
         tasks = [_Part(number, *ends) for number, ends in enumerate(pairwise(cuts))]
         run_tasks(partial(_write_part, arrays, target, names), tasks, client, progress, "writing predictions")
     return len(tasks)
@@ -84,10 +84,9 @@ def _rows(file: Any, name: str, part: _Part) -> Any:
 
 @contextmanager
 def _opened(arrays: Path) -> Iterator[Any]:
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
-    try:
-        with safe_open(arrays, framework="numpy") as file:
-            yield file
-    except (OSError, SafetensorError) as error:
-        raise InvalidData(f"model in {arrays.parent.name}", "a model's directory", str(error)) from None
+    with reading_model(arrays.parent):
+        opened = safe_open(arrays, framework="numpy")
+    with opened as file:
+        yield file

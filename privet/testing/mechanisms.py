@@ -88,7 +88,6 @@ def check_tightness(mechanism: Mechanism, found: Enumeration | None = None) -> N
     """Refute a claim that is 1 % smaller, so that the audit is known to look in the right places.
 
     Args:
-        mechanism: The mechanism.
         found: What an audit of its own claim found; where delta is 0 this shows the largest loss of all pairs, and
             nothing needs to be listed again (default: audit the smaller claim).
     """
@@ -104,7 +103,6 @@ def check_distribution(mechanism: Mechanism, values: Any, bits: Bits | None = No
     """Compare drawn reports with the stated distributions, 20,000 for each input, by exact binomial tests.
 
     Args:
-        mechanism: The mechanism.
         values: Inputs to try beside those that the mechanism names, one row each.
         bits: The source of randomness (default: a fixed seed).
         alarm: The probability with which a correct mechanism fails, for bits that are not seeded.

@@ -1,4 +1,4 @@
-"""Checks that every local system must pass: its trust boundary, its promise, and its way from and to a release."""
+"""Checks that every system must pass: its trust boundary, its promise, and its way from and to a release."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.auditing.attacks import KINDS, Coalition, Lies, aim_at, recruit
+from privet.auditing.central.replay import replay
 from privet.auditing.local.leaks import find_leaks
 from privet.data import Graph
+from privet.errors import InvalidData
 from privet.mechanisms import SeededBits
 from privet.privacy import Unit
 from privet.release import Answers, LocalRelease, PrivateData
-from privet.systems import Collected, Fitted, LocalSystem
+from privet.systems import CentralSystem, Collected, Fitted, LocalSystem
 from privet.systems.collected import Shown, labelled, public_view
 from privet.testing.mechanisms import require
 
 __all__ = [
+    "check_central_system",
     "check_collection",
     "check_liars",
     "check_local_system",
@@ -93,7 +96,6 @@ def check_trust_boundary(system: LocalSystem, graph: Graph, fitted: Fitted | Non
     Features and classes that some people show were copied while they were collected, or this check finds out.
 
     Args:
-        system: The system.
         graph: The graph; it is not changed.
         fitted: The result for the first seed (default: fit it).
     """
@@ -112,7 +114,6 @@ def check_rounds(system: LocalSystem, graph: Graph, fitted: Fitted | None = None
     after the round that asks for it, or of somebody else, is found.
 
     Args:
-        system: The system.
         graph: The graph; it is not changed.
         fitted: The result for the first seed (default: fit it).
     """
@@ -138,7 +139,7 @@ def _seen_by(release: LocalRelease, asked: Mapping[str, NDArray[np.int64]], grap
     def asks(unit: Unit) -> NDArray[np.bool_]:
         found = np.zeros(graph.num_nodes, dtype=np.bool_)
         for question in release.questions:
-            if question.ask.unit is unit:
+            if question.ask.unit.covers(unit):
                 found[asked[question.name]] = True
         return found
 
@@ -159,8 +160,6 @@ def check_test_labels(system: LocalSystem, graph: Graph, fitted: Fitted | None =
     """Change the labels of test nodes: neither the answers nor what is learned may depend on them.
 
     Args:
-        system: The system.
-        graph: The graph.
         fitted: The result for the first seed (default: fit it).
     """
     if graph.labels is None or graph.split is None or graph.schema is None:
@@ -179,7 +178,6 @@ def check_collection(system: LocalSystem, graph: Graph) -> None:
     A system with a trusted aggregator is not checked, since that one sees raw data.
 
     Args:
-        system: The system.
         graph: Topology, classes and split of the people; their private data are replaced.
     """
     if not system.release(graph).aggregated:
@@ -257,3 +255,22 @@ def _same_answers(one: Collected, other: Collected) -> bool:
         and one.answers[name].reports == other.answers[name].reports
         for name in one.answers
     )
+
+
+def check_central_system(system: CentralSystem, graph: Graph, *, nodes: int = 3, seed: int = 0) -> None:
+    """Replay the training without some nodes, one at a time: sums, control flow and results must allow for it.
+
+    Args:
+        system: The system, with a noise multiplier and settings that train in a moment; its seed is replaced.
+        graph: A small graph with everything that the system needs. It is not changed.
+        nodes: The number of training nodes to try, those of the largest degrees (default 3).
+        seed: The seed of coins and noise (default 0).
+    """
+    if graph.split is None:
+        raise InvalidData("This graph has no split, so there is no training node to leave out. Use split_nodes.")
+    candidates = np.flatnonzero(graph.split.train)
+    tried = candidates[np.argsort(-graph.degrees[candidates], kind="stable")][:nodes]
+    for node in tried:
+        found = replay(system, graph, int(node), seed)
+        require(found.holds, f"{system.name} does not protect node {node}: {'; '.join(found.problems)}")
+        require(any(move.moved for move in found.moves), f"node {node} never took part in {system.name}: nothing shown")

@@ -121,3 +121,6 @@ def test_class_sums_are_not_called_local() -> None:
     assert found.guarantee.model == "hybrid"
     assert found.guarantee.trust == "local model, but for people whose data a trusted aggregator sees"
     assert found.guarantee.epsilon <= 2.0
+    by_two = account("inquiry", {"epsilon_features": 1.0, "server_sums": 1.0, "num_nodes": 2000}).guarantee
+    assert (by_two.model, by_two.trust) == ("two servers", "model of two servers that do not work together")
+    assert by_two.epsilon <= 2.0

@@ -21,6 +21,13 @@ def price(candidate: Candidate) -> float:
     return sum(value * (2 if part == "edges" else 1) for part, value in candidate.epsilons.items())
 
 
+def told(candidate: Candidate, protect: str) -> float:
+    """What features and a relationship, or everything on one device, lose."""
+    found = candidate.system.guarantee(PUBLIC)
+    both = protect == "features,edges" and "person" in candidate.epsilons
+    return found.relationship_epsilon if both else found.epsilon
+
+
 @pytest.mark.parametrize("protect", SPLITS)
 @pytest.mark.parametrize("budget", [0.1, 1.0, 0.7])
 def test_no_candidate_spends_more_than_the_budget(protect: str, budget: float) -> None:
@@ -30,9 +37,9 @@ def test_no_candidate_spends_more_than_the_budget(protect: str, budget: float) -
         ways = [way for options in without([each, *found], protect, budget).values() for way in options]
         for candidate in (*shares, *ways):
             assert 0 <= price(candidate) <= budget
-        assert price(each) == pytest.approx(budget)
+        assert told(each, protect) == pytest.approx(budget)
         for candidate in shares:
-            assert candidate.system.guarantee(PUBLIC).epsilon == pytest.approx(budget)
+            assert told(candidate, protect) == pytest.approx(budget)
 
 
 @given(st.floats(0.05, 20.0), st.sampled_from(["features,labels", "features,edges"]))
@@ -57,13 +64,14 @@ def test_a_control_gets_the_whole_budget() -> None:
         ("features", "structure", {}),
         ("features,labels", "structure", {"labels": 2.0}),
         ("features,edges", "inquiry", {"edges": 1.0}),
+        ("person", "inquiry", {"person": 2.0}),
     ],
 )
 def test_collecting_nothing_is_a_way_too(protect: str, name: str, epsilons: dict[str, float]) -> None:
     (way,) = featureless(protect, 2.0, SMALL)
     assert (way.name, way.epsilons, way.mechanism) == (name, epsilons, "none")
     assert {"features": {"inquiry", "lpgnn"}, "features,labels": {"inquiry", "lpgnn"}}.get(
-        protect, {"inquiry", "solitude"}
+        protect, {"inquiry"} if protect == "person" else {"inquiry", "solitude"}
     ) <= {each.name for each in candidates(protect, 2.0, SMALL)}
 
 
@@ -78,6 +86,17 @@ def test_systems_of_categories_need_categories() -> None:
 def test_what_cannot_be_asked(protect: str, budget: float) -> None:
     with pytest.raises(InvalidParameter):
         candidates(protect, budget, SMALL)
+
+
+def test_everything_on_a_device_is_asked_in_one_wave_or_two_and_compared_with_either_part() -> None:
+    found = candidates("person", 3.0, SMALL)
+    assert [(each.epsilons, each.system.waves) for each in found] == [({"person": 3.0}, 1), ({"person": 3.0}, 2)]
+    options = without(found, "person", 3.0)
+    assert [each.control.key for each in options["edges"]] == ["features_only"]
+    (friends,) = featureless("person", 3.0, SMALL)
+    assert friends.system.reads == "friends"
+    beside = [each for each in candidates("features,edges", 3.0, SMALL) if "person" in each.epsilons]
+    assert [each.epsilons for each in beside] == [{"person": 1.5}]  # a relationship is on two devices
 
 
 def test_reports_without_information_do_not_depend_on_the_features() -> None:

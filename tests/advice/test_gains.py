@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from privet.advice.gains import answer, compared, pooled
-from privet.advice.plan import Gain, Pooled
+from privet.advice.plan import Gain, Pooled, answer, compared, pooled
 from privet.advice.worlds import World
 from privet.evaluation.verdict import half_width
 

@@ -62,7 +62,7 @@ def test_wrong_options_are_refused(arguments: tuple[str, ...], match: str, datas
 def test_systems_and_defences_that_do_not_fit(dataset: Path) -> None:
     with pytest.raises(BadOption, match="asks no devices"):
         run("gap", "--dataset", str(dataset))
-    with pytest.raises(InvalidParameter, match="of screen, bound"):
+    with pytest.raises(InvalidParameter, match="one or more of screen and bound"):
         run("lpgnn", "--dataset", str(dataset), "--defence", "trim")
     with pytest.raises(InvalidParameter, match="without agree"):
         run("solitude", "--dataset", str(dataset), "--defence", "agree")

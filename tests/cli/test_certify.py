@@ -41,4 +41,4 @@ def test_the_curve_and_what_it_means(model: Path, tmp_path: Path) -> None:
 def test_a_model_without_a_certificate_is_refused(tmp_path: Path) -> None:
     Fitted("lpgnn", None, CHANCES).save(tmp_path / "other")
     error = privet("certify", tmp_path / "other", home=tmp_path, status=2)
-    assert "only inquiry makes one" in error
+    assert "its system makes none" in error

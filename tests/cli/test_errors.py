@@ -46,6 +46,9 @@ SENTENCES = {
     ),
     "audit private-mlp --seed -1 --runs 100": "--seed must be an integer of at least 0, not -1.",
     "run heterpoisson --dataset x --epsilon -1": "--epsilon must be finite and above 0, not -1.0.",
+    "run heterpoisson --dataset x --epsilon 1 --set noise_multiplier=2": (
+        "Give exactly one of --epsilon, 'noise_multiplier', 'claimed_epsilon', not --epsilon and 'noise_multiplier'."
+    ),
     "run lpgnn --dataset x --set dropout=3": "--set dropout must be at least 0 and below 1, not 3.",
     "table lpgnn-3 --quick --only x": ("--only must be among cora; citeseer; pubmed; facebook; github; lastfm, not x."),
     "predict model --nodes x": "--nodes must be node numbers, such as 1,2,3, not x.",

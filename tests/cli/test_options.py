@@ -19,7 +19,7 @@ def test_options_are_the_systems_fields() -> None:
     assert field_name(HeterPoisson, "epsilon") == "target_epsilon"
     with pytest.raises(BadOption, match="takes --epsilon-features, --epsilon-labels, not --epsilon"):
         field_name(LPGNN, "epsilon")
-    with pytest.raises(BadOption, match="privge has no setting for --hops"):
+    with pytest.raises(BadOption, match="privge has no setting hops"):
         field_name(PrivGE, "hops")
 
 

@@ -34,13 +34,22 @@ def test_from_a_declaration_to_an_export(tmp_path):
         assert "--clip" in doubtful
         assert not json.loads(privet("ledger", "--json", home=home))["reports"]
         printed = privet("participate", link, "--answers", answers, home=home, given="y\ny\n")
-        for expected in ("Hours of sleep", "lark, owl", "Spent so far: 2 of 4", "(stored)", "Let it count as 10?"):
+        for expected in (
+            "Hours of sleep",
+            "'lark', 'owl'",
+            "The collector has it. Spent so far: 2 of 4.",
+            "Let it count as 10?",
+        ):
             assert expected in printed
         again = privet("participate", link, "--answers", answers, home=home)
         assert "same one is sent again" in again
-        assert "(repeated)" in again
-        sent = [line for line in (printed + again).splitlines() if line.startswith("What was sent: ")]
-        assert len(set(sent)) == 1
+        assert "The collector has it." in again
+        sent = [text[text.index("What was sent;") :].partition("The collector")[0] for text in (printed, again)]
+        assert sent[0] == sent[1]
+        assert "chance may have changed each of your answers" in sent[0]
+        assert "'owl'" in sent[0] or "'lark'" in sent[0]
+        assert " answer\n" in sent[0]
+        assert "{" not in sent[0]
         other = home / "another"
         second = privet("participate", link, "--answers", answers, "--yes", "--clip", home=other, status=2)
         assert "stored already, and a report cannot be changed. No report was made" in second
@@ -88,6 +97,26 @@ def collector(tmp_path):
     yield folder, f"http://127.0.0.1:{port}/#study={folder.study.id}&token={folder.tokens.issue(7)}"
     server.terminate()
     server.communicate(timeout=PATIENCE)
+
+
+def test_without_a_file_the_questions_are_asked(collector, tmp_path):
+    folder, link = collector
+    given = "8\n1.500\n2,5\n11\n1\nOWL\nn\n"  # the second answer is asked for again, and 11 is outside its range
+    asked = privet("participate", link, home=tmp_path, given=given, status=2)
+    assert "did not" in asked or "Correct it" in asked
+    printed = privet("participate", link, home=tmp_path, given="8\n1.500\n2,5\n3\n1\nOWL\ny\n")
+    for expected in (
+        "1. Hours of sleep (a number from 0 to 10)",
+        "1.500 could be 1.5 or 1500. Write 1500, or 1.5000.",
+        "  1  owl",
+        "The collector has it.",
+    ):
+        assert expected in printed
+    assert folder.store().count() == 1
+    nobody = privet(
+        "participate", link.replace(folder.tokens.issue(7), folder.tokens.issue(8)), home=tmp_path / "b", status=2
+    )
+    assert "give your answers in a file with --answers" in nobody
 
 
 def open_at(link):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from privet.cli.app import BadOption
-from privet.cli.sweep import budget_field
+from privet.cli.run import budget_field
 from privet.systems import GAP, LPGNN, HeterPoisson, Solitude
 
 
@@ -15,5 +15,5 @@ def test_which_budget_is_swept() -> None:
         budget_field(GAP, "labels")
     with pytest.raises(BadOption, match="features, labels or edges"):
         budget_field(LPGNN, "names")
-    with pytest.raises(BadOption, match="no setting for --epsilon-edges"):
+    with pytest.raises(BadOption, match="no setting epsilon_edges"):
         budget_field(LPGNN, "edges")

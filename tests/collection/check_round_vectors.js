@@ -57,10 +57,17 @@ export async function differences(vectors, folder) {
   for (const [i, { node, friends: list, counts, classes, cap, ...tables }] of vectors.counts.entries()) {
     same(`counts ${i}`, functions.friendCounts(node, list, tables, classes, cap), counts);
   }
-  for (const [i, { id, manifest, features, label, body }] of vectors.shown.entries()) {
-    const made = openAnswers.packShown(await study(id, manifest), { features, label });
+  for (const [i, { shares, weights, logs }] of vectors.logs.entries()) {
+    same(`logs ${i}`, functions.logShares(weights, shares), logs);
+  }
+  for (const [i, { features, friends: list, classes, position, ...question }] of vectors.pointed.entries()) {
+    same(`pointed ${i}`, functions.pointsTo(features, list, question, classes), position);
+  }
+  for (const [i, { id, manifest, body, features, label, neighbours }] of vectors.shown.entries()) {
+    const shown = { features, label, ...(neighbours === undefined ? {} : { neighbours }) };
+    const made = openAnswers.packShown(await study(id, manifest), shown);
     same(`shown ${i}`, toHex(made), body);
-    same(`shown ${i}, read`, openAnswers.unpackShown(await study(id, manifest), made), { features, label });
+    same(`shown ${i}, read`, openAnswers.unpackShown(await study(id, manifest), made), shown);
   }
   for (const [i, vector] of vectors.reports.entries()) {
     const { id, public: data, raw, words, used, body, shows, json } = vector;

@@ -1,7 +1,7 @@
 """Writes mechanism_vectors.json: symbols that Python and the browser must both draw from the same random words.
 
-Run ``python tests/collection/make_mechanism_vectors.py`` after a deliberate change of ``counts`` or
-``offered-response``. A vector is a mechanism, one person's value, a stream of 64-bit words, and the symbols and the
+Run ``python tests/collection/make_mechanism_vectors.py`` after a deliberate change of ``counts``, ``offered-response``
+or ``subset-response``. A vector is a mechanism, one person's value, a stream of 64-bit words, and the symbols and the
 number of words that a device must end with; vectors.json is about whole reports.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.mechanisms import MECHANISMS, Counts, Mechanism, OfferedResponse
+from privet.mechanisms import MECHANISMS, Counts, Mechanism, OfferedResponse, SubsetResponse
 
 HERE = Path(__file__).parent
 VECTORS = HERE / "mechanism_vectors.json"
@@ -48,7 +48,8 @@ def _vector(chance: random.Random, mechanism: Mechanism, value: list[int], first
     words = [*first, *(SHARED["_word"](chance) for _ in range(200))]
     symbols, used = draw(mechanism.to_dict(), value, words)
     stream = "".join(f"{word:016x}" for word in words[:used])
-    return {"mechanism": mechanism.to_dict(), "value": value, "words": stream, "used": used, "symbols": symbols}
+    plain = json.loads(json.dumps(mechanism.to_dict()))
+    return {"mechanism": plain, "value": value, "words": stream, "used": used, "symbols": symbols}
 
 
 def _cases() -> Iterator[tuple[Mechanism, list[int], list[int]]]:
@@ -71,6 +72,12 @@ def _cases() -> Iterator[tuple[Mechanism, list[int], list[int]]]:
             for options in sorted({*range(2, min(most, 9) + 1), most}):
                 for position in sorted({0, options // 2, options - 1}):
                     yield mechanism, [position, options], []
+    for epsilon in EPSILONS:
+        for most in (2, 9, 12):
+            subsets = SubsetResponse(epsilon=epsilon, most=most)
+            for options in sorted({*range(2, min(most, 9) + 1), most}):
+                for position in sorted({0, options // 2, options - 1}):
+                    yield subsets, [position, options], []
 
 
 if __name__ == "__main__":

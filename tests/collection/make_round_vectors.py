@@ -27,8 +27,10 @@ from privet.data import Categories, Interval, Schema
 from privet.mechanisms import Counts, OfferedResponse
 from privet.release import PrivateData
 from privet.release.asks.friends import Friends
+from privet.release.asks.person import Person
 from privet.release.asks.resemblance import Resemblance, linear_scores
 from privet.release.blobs import array_digest, blob_of
+from privet.release.log_shares import log_shares
 from privet.release.tree import HashTree
 
 HERE = Path(__file__).parent
@@ -37,7 +39,8 @@ SHARED = runpy.run_path(str(HERE / "make_vectors.py"))
 CLASSES = ("A", "B", "C", "D")
 SCHEMA = Schema((Interval(0.0, 12.0), Categories(2, ("no", "yes")), Interval(-1.0, 1.0)), 4, True, CLASSES)
 SALT = bytes(range(16))
-TABLES = ("scorer", "offers", "unit_length", "table", "ranks")
+WHOLE = ("scorer", "table", "mixing", "shares")
+TABLES = ("scorer", "offers", "unit_length", "table", "ranks", "mixing", "shares")
 
 
 @dataclass
@@ -56,8 +59,9 @@ class Server:
         return digest
 
     def array(self, values: Any) -> str:
-        """Serve an array of 32-bit integers with a salt; the digest that a manifest writes."""
-        return "sha256:" + self.add(blob_of(np.asarray(values, dtype=np.int32), SALT))
+        """Serve an array of bytes, or of 32-bit integers, with a salt; the digest that a manifest writes."""
+        kind = np.uint8 if getattr(values, "dtype", None) == np.uint8 else np.int32
+        return "sha256:" + self.add(blob_of(np.asarray(values, dtype=kind), SALT))
 
     def blob(self, digest: str) -> bytes:
         return bytes.fromhex(self.public[digest])
@@ -74,8 +78,10 @@ def vectors() -> dict[str, Any]:
         "arrays": _arrays(),
         "scores": _scores(),
         "counts": _counts(),
+        "pointed": _pointed(),
+        "logs": _logs(),
         "shown": _shown(),
-        "reports": [_report(number) for number in range(40)],
+        "reports": [*(_report(number) for number in range(40)), *(_whole_report(number) for number in range(40, 70))],
         "prices": _prices(),
         "refusals": [{"key": key, **case} for key, case in refusals],
         "served": served,
@@ -132,6 +138,45 @@ USUAL = (
     {"ask": "friends-again", "mechanism": "counts", "epsilon": 0.75, "cap": 3},
     {"ask": "resemblance", "mechanism": "offered-response", "epsilon": 1.0, "most": 3},
 )
+
+
+def person(server: Server, offers: NDArray[np.int16], node: int, again: bool = False, **rest: Any) -> dict[str, Any]:
+    """Declare the question about everything on the device, and invite a person to it."""
+    tree = HashTree(offers, SALT)
+    name = "person-again" if again else "person"
+    server.node = node
+    own = {"row": offers[node].tolist(), "salt": tree.salt(node), "proof": tree.proof(node)}
+    server.rows = {**server.rows, name: {"offers": own}}
+    fixed = {"ask": name, "mechanism": "offered-response", "epsilon": 1.0, "unit_length": True, "most": 3}
+    return {**fixed, "reads": "everything", "offers": tree.root, **rest}
+
+
+def whole_arrays(chance: random.Random, nodes: int, width: int, classes: int, reads: str) -> dict[str, NDArray[Any]]:
+    """Draw the arrays of the question about everything on the device, as far as it reads what they are about."""
+    rows = 1 if reads == "friends" and chance.random() < 0.5 else width + 1
+    arrays = {
+        "scorer": np.array(
+            [[chance.randint(-1 << 18, 1 << 18) for _ in range(classes)] for _ in range(rows)], np.int32
+        ),
+        "table": np.array([_weights(chance, classes) for _ in range(nodes)], dtype=np.uint8),
+        "mixing": np.array(
+            [[chance.randint(-1 << 20, 1 << 20) for _ in range(classes)] for _ in range(classes)], np.int32
+        ),
+        "shares": np.array([chance.choice([1, 7, 30_000 // classes]) for _ in range(classes)], dtype=np.int32),
+    }
+    if reads == "features":
+        return {"scorer": arrays["scorer"]}
+    if reads == "friends" and chance.random() < 0.5:
+        del arrays["scorer"]
+    return arrays
+
+
+def _weights(chance: random.Random, classes: int) -> list[int]:
+    """One row of a published table: nothing, one class for certain, or some of each."""
+    kind, row = chance.randrange(3), [0] * classes
+    if kind == 1:
+        row[chance.randrange(classes)] = 255
+    return row if kind < 2 else [chance.randint(0, 255) for _ in range(classes)]
 
 
 def report(vector: dict[str, Any], bits: Any) -> bytes:
@@ -191,7 +236,7 @@ def _scores() -> list[dict[str, Any]]:
             scorer[:, 1] = scorer[:, 0]  # equal scores: the first of them counts
         offers = np.array([sorted(chance.sample(range(classes), chance.randint(2, classes)))], dtype=np.int16)
         unit_length = bool(number % 2)
-        ask = Resemblance(scorer.astype(np.int32), offers, unit_length)
+        ask = Resemblance(offers, scorer.astype(np.int32), unit_length)
         features = np.array([values])
         position, _ = ask.apply(PrivateData(np.array([0]), features), OfferedResponse(epsilon=1.0))[0].tolist()
         scores = linear_scores(features, scorer, unit_length)[0].tolist()
@@ -217,15 +262,52 @@ def _counts() -> list[dict[str, Any]]:
     return made
 
 
+def _logs() -> list[dict[str, Any]]:
+    chance, made = random.Random(5), []
+    for _ in range(100):
+        shares = [chance.choice([1, chance.randint(1, 20_000)]) for _ in range(3)]
+        weights = [chance.choice([0, 255 * chance.randint(0, 9), chance.randint(0, 10**6)]) for _ in range(3)]
+        found = log_shares(np.array([weights]), np.array(shares, dtype=np.int32))[0].tolist()
+        made.append({"shares": shares, "weights": weights, "logs": found})
+    return made
+
+
+def _pointed() -> list[dict[str, Any]]:
+    made = []
+    for number in range(120):
+        chance = random.Random(number)
+        reads, classes = chance.choice(["everything", "everything", "friends", "features"]), chance.choice([2, 3, 7])
+        nodes, width = chance.choice([2, 9, 60]), chance.choice([1, 3, 17])
+        arrays = whole_arrays(chance, nodes, width, classes, reads)
+        offers = np.array([sorted(chance.sample(range(classes), chance.randint(2, classes)))] * nodes, dtype=np.int16)
+        values = [0.0] * width if number % 11 == 0 else nasty(chance, width)
+        listed = sorted(chance.sample(range(1, nodes), chance.randint(0, nodes - 1)))
+        unit_length = bool(number % 2)
+        ask = Person(offers, reads, unit_length=unit_length, **arrays)
+        private = PrivateData.one(0, nodes, values, None, listed)
+        position, _ = ask.apply(private, OfferedResponse(epsilon=1.0))[0].tolist()
+        question = {name: arrays[name].ravel().tolist() if name in arrays else None for name in WHOLE}
+        question |= {"offers": offers[0].tolist(), "unitLength": unit_length, "reads": reads}
+        made.append({"features": values, "friends": listed, "classes": classes, "position": position, **question})
+    return made
+
+
 def _shown() -> list[dict[str, Any]]:
     server = Server()
     study = declared(server, [], panel=server.array([3]))
     rows = [([0.1, 1, -1.0], 3), ([12.0, 0, 1 / 3], 0), ([5e-324, 1, -0.0], 2)]
     form, manifest = OpenForm(SCHEMA), study.canonical().decode()
-    return [
+    made = [
         {"manifest": manifest, "id": study.id, "features": x, "label": y, "body": form.pack(x, y).hex()}
         for x, y in rows
     ]
+    whole = {"ask": "person", "mechanism": "offered-response", "epsilon": 1.0, "most": 3, "reads": "everything"}
+    study = declared(server, [], panel=server.array([3]), plan=plan(whole))
+    form, manifest = OpenForm.of(study), study.canonical().decode()
+    for (x, y), friends in zip(rows, ([], [0, 12], [2, 5, 11]), strict=True):
+        shown = {"features": x, "label": y, "neighbours": friends}
+        made.append({"manifest": manifest, "id": study.id, **shown, "body": form.pack(x, y, friends).hex()})
+    return made
 
 
 def _values(chance: random.Random) -> list[float]:
@@ -252,6 +334,42 @@ def _report(number: int) -> dict[str, Any]:
     body = report(vector, bits)
     stream = "".join(f"{word:016x}" for word in words[: bits.used])
     return {**vector, "words": stream, "used": bits.used, "body": body.hex(), "shows": number % 10 == 0}
+
+
+def _whole_report(number: int) -> dict[str, Any]:
+    """One or two waves of the question about everything on the device, and what a device answers in the last."""
+    chance, server = random.Random(number), Server()
+    nodes = chance.choice([5, 13, 64])
+    node, waves, reads = chance.randrange(nodes), 1 + number % 2, chance.choice(["everything", "friends", "features"])
+    common: dict[str, Any] = {"nodes": nodes, "schema": replace(SCHEMA, private_edges=reads != "features")}
+    names = "".join(f"{i},Näme {i}\n" for i in range(nodes)).encode()
+    common["directory"] = server.add(names) if chance.random() < 0.5 else None
+    epsilon, subsets = chance.choice([0.1, 1.0, 3.0]), chance.random() < 0.5
+    fixed = {"epsilon": epsilon, "reads": reads}
+    fixed |= {"mechanism": "subset-response", "most": 4, "sizes": [1, 2, 2]} if subsets else {}
+    asked = []
+    for wave in range(waves):
+        offers = offered(chance, nodes, 4, 3)
+        mine = sorted(chance.sample(range(4), chance.choice([2, 3]))) if wave == waves - 1 else []
+        offers[node] = [*mine, *[-1] * (3 - len(mine))]
+        server.rows = {}
+        arrays = whole_arrays(chance, nodes, 3, 4, reads)
+        declared_as = dict.fromkeys(WHOLE) | {name: server.array(each) for name, each in arrays.items()}
+        form = {"unit_length": chance.random() < 0.5}
+        asked.append(person(server, offers, node, wave == 1, **fixed, **declared_as, **form))
+    common["plan"] = plan(LABEL, *({name: each for name, each in q.items() if each is not None} for q in asked))
+    study = declared(server, [LABEL], people=server.array([0]), **common)
+    for question in asked:
+        study = declared(server, [question], earlier=[*study.earlier, study.id], **common)
+    others = [i for i in range(nodes) if i != node]
+    listed = sorted(chance.sample(others, chance.randint(0, min(nodes - 1, 20)))) if reads != "features" else []
+    raw = {"node": node, "features": _values(chance), "label": None, "neighbours": listed}
+    words = [SHARED["_word"](chance) for _ in range(100)]
+    vector = {"id": study.id, "public": server.public, "rows": server.rows, "raw": raw}
+    bits = SHARED["ReplayedBits"](words)
+    body = report(vector, bits)
+    stream = "".join(f"{word:016x}" for word in words[: bits.used])
+    return {**vector, "words": stream, "used": bits.used, "body": body.hex(), "shows": False}
 
 
 def _later(
@@ -297,6 +415,10 @@ def _prices() -> list[dict[str, Any]]:
         "friends-again": friends(server, table, zeros, again=True, epsilon=0.7),
         "neighbours": {"ask": "neighbours", "mechanism": "adjacency-response", "epsilon": 0.4, "one_sided": True},
     }
+    arrays = {name: server.array(each) for name, each in whole_arrays(random.Random(2), 13, 3, 4, "everything").items()}
+    for again, epsilon in ((False, 0.6), (True, 0.8)):
+        question = person(server, offered(random.Random(3), 13, 4, 3), 3, again, epsilon=epsilon, **arrays)
+        kinds[question["ask"]] = question
     cases = [
         ["label"],
         ["label", "features"],
@@ -304,6 +426,9 @@ def _prices() -> list[dict[str, Any]]:
         ["features", "resemblance"],
         ["friends", "friends-again"],
         ["label", "resemblance", "friends", "friends-again", "neighbours"],
+        ["label", "person"],
+        ["person", "person-again"],
+        ["resemblance", "person", "person-again", "friends"],
     ]
     made = []
     for names in cases:
@@ -314,7 +439,16 @@ def _prices() -> list[dict[str, Any]]:
         chain = Chain(tuple(rounds))
         cost = chain.price.epsilon
         made.append({"rounds": [[each.id, each.canonical().decode()] for each in rounds], "cost": cost})
-    return made
+    return [*made, _other_units(server, kinds["person"], kinds["person-again"])]
+
+
+def _other_units(server: Server, first: dict[str, Any], again: dict[str, Any]) -> dict[str, Any]:
+    """Two waves that promise different units, of which none can stand for the other: they add up."""
+    narrow = {**again, "reads": "friends"}
+    one = declared(server, [first], plan=plan(first, narrow))
+    other = declared(server, [narrow], earlier=[one.id], plan=plan(first, narrow))
+    rounds = [[each.id, each.canonical().decode()] for each in (one, other)]
+    return {"rounds": rounds, "cost": Chain((one, other)).price.epsilon}
 
 
 def _honest(node: int = 4) -> tuple[Server, Study, Study]:
@@ -372,10 +506,40 @@ def _refusals() -> tuple[list[tuple[str, dict[str, Any]]], dict[str, str]]:
     again = friends(server, [0, *[-1] * 12], [0, *[1] * 12], again=True)
     third = declared(server, [again], earlier=[first.id, second.id], directory=first.directory)
     made.append(("pairs", _case(server, third)))
+    made += _dishonest_arrays(server, first)
     early = declared(server, [again], **common)
     late = declared(server, [asked[1]], **common | {"earlier": [first.id, early.id]})
     made.append(("chain-twice", _case(server, late)))
     return made, server.public
+
+
+def _dishonest_arrays(server: Server, first: Study) -> list[tuple[str, dict[str, Any]]]:
+    """Arrays of the question about everything on the device that do not fit the study, and honest ones before them."""
+    good = whole_arrays(random.Random(2), 13, 3, 4, "everything")
+    bad = [
+        ("", {}),
+        ("table", {"table": good["table"][:-1]}),
+        ("table", {"table": np.zeros((13, 5), dtype=np.uint8)}),
+        ("public", {"table": good["table"].astype(np.int32)}),
+        ("table", {"scorer": good["scorer"][:-1]}),
+        ("table", {"mixing": good["mixing"][:-1]}),
+        ("table", {"mixing": np.full((4, 4), (1 << 20) + 1)}),
+        ("table", {"shares": np.array([1, 2, 0, 4])}),
+        ("table", {"shares": np.array([1, 65_536, 1, 4])}),
+        ("public", {"shares": np.array([1, 2, 3, 4], dtype=np.uint8)}),
+    ]
+    made = []
+    usual = plan(
+        LABEL, {"ask": "person", "mechanism": "offered-response", "epsilon": 1.0, "most": 3, "reads": "everything"}
+    )
+    start = declared(server, [LABEL], directory=first.directory, plan=usual)
+    for key, changed in bad:
+        serving = replace(server, rows={})
+        arrays = {name: serving.array(each) for name, each in {**good, **changed}.items()}
+        question = person(serving, np.array([[0, 2, -1]] * 13, dtype=np.int16), 4, **arrays)
+        study = declared(serving, [question], earlier=[start.id], directory=first.directory, plan=usual)
+        made.append((key, _case(serving, study)))
+    return made
 
 
 def _dishonest_invitations(server: Server) -> list[Server]:

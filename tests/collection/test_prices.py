@@ -45,8 +45,9 @@ from privet.systems import Fitted
 
 WEB = Path(privet.collection.__file__).parent / "server" / "http" / "web"
 NODES, CLASSES, ME = 40, 3, 3
+WAVES = ("person", "person-again")
 EPSILONS = (0.1, 0.25, 1 / 3, 0.7, 1.0, 1.9, 2.5, math.pi)
-ABOUT_ONESELF = (("features", "resemblance"), ("label",))  # of each group a person answers one question at most
+ABOUT_ONESELF = (("features", "resemblance"), ("label",), WAVES)  # of each group a person answers one question at most
 ABOUT_PAIRS = (("friends", "friends-again"), ("neighbours",), ("length",))  # a pair is in one answer of each group
 
 
@@ -70,6 +71,8 @@ def planned(settings: dict[str, Any]) -> list[dict[str, Any]]:
         "friends": settings.get("epsilon_edges"),
         "friends-again": settings.get("epsilon_edges"),
         "resemblance": settings.get("epsilon_features"),
+        "person": settings.get("epsilon_person"),
+        "person-again": settings.get("epsilon_person"),
     }
     return [{"ask": name, "epsilon": epsilon} for name, epsilon in budgets.items() if epsilon is not None]
 
@@ -133,6 +136,10 @@ def in_rounds(draw: random.Random) -> list[Study]:
         settings["epsilon_edges"] = draw.choice(EPSILONS)
     if source is not None or not lists:
         settings |= {"epsilon_features": draw.choice(EPSILONS), source or "panel": 0.2}
+    if draw.random() < 0.6:
+        alone = draw.random() < 0.7
+        settings = {name: each for name, each in settings.items() if not alone or name in ("seed", "epsilon_labels")}
+        settings["epsilon_person"] = draw.choice(EPSILONS)
     public = {name: digest(name) for name, private in (("edges", lists), ("labels", "epsilon_labels" in settings))
               if not private}  # fmt: skip
     mechanisms: dict[str, dict[str, Any]] = {
@@ -144,8 +151,13 @@ def in_rounds(draw: random.Random) -> list[Study]:
     for name in ("friends", "friends-again"):
         tables = {each: digest(name + each) for each in ("table", "ranks")}
         mechanisms[name] = {"mechanism": "counts", "cap": 8, **tables}
+    for name in WAVES:
+        needed = ("scorer", "table", "mixing", "shares") if lists else ("scorer",)
+        arrays = {each: digest(name + each) for each in needed} | {"offers": digest(name, "tree")}
+        fixed = {"mechanism": "offered-response", "most": CLASSES, "reads": "everything" if lists else "features"}
+        mechanisms[name] = {**fixed, **arrays}
     questions = [{**each, **mechanisms[each["ask"]]} for each in planned(settings)]
-    tables = ("scorer", "offers", "table", "ranks")
+    tables = ("scorer", "offers", "table", "ranks", "mixing", "shares")
     announced = [{name: each[name] for name in each if name not in tables} for each in questions]
     shows = "panel" in settings and draw.random() < 0.8
     releases = [[each] for each in questions]
@@ -183,14 +195,14 @@ def announced_in(rounds: list[Study]) -> list[dict[str, Any]]:
     return asked_in(rounds) if plan is None else planned(plan.settings)
 
 
-SEEDS = range(60)
+SEEDS = range(80)
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 def test_the_studies_are_of_every_kind() -> None:
     studies = [random_study(seed) for seed in SEEDS]
     asks = [{question["ask"] for question in asked_in(rounds)} for rounds in studies]
-    for name in ("features", "label", "neighbours", "friends", "friends-again", "resemblance"):
+    for name in ("features", "label", "neighbours", "friends", "friends-again", "resemblance", *WAVES):
         assert sum(name in each for each in asks) >= 3, name
     assert sum(rounds[0].panel is not None for rounds in studies) >= 5
     assert sum(not asked_in(rounds) for rounds in studies) >= 2
@@ -232,7 +244,7 @@ def test_consent_ledger_and_assessment_state_the_price(seed: int) -> None:
 
 def _instead(answered: list[dict[str, Any]], study: Study) -> bool:
     names = {each["ask"] for each in (*answered, *study.asked)}
-    return {"features", "resemblance"} <= names
+    return {"features", "resemblance"} <= names or set(WAVES) <= names
 
 
 @pytest.mark.parametrize("seed", SEEDS[:24])
@@ -265,6 +277,8 @@ def test_a_simulation_s_account_states_what_the_study_charges(seed: int, capsys:
     rounds = random_study(seed)
     first, budgets = rounds[0], {each["ask"]: each["epsilon"] for each in asked_in(rounds)}
     parameters: dict[str, Any] = {"num_nodes": NODES, "classes": CLASSES}
+    if first.plan is not None and "epsilon_person" in first.plan.settings:
+        return  # no system asks for everything in one answer and for parts of it besides
     if first.plan is not None:
         name, parameters = "inquiry", parameters | {k: v for k, v in first.plan.settings.items() if k != "seed"}
     elif "neighbours" in budgets and "label" not in budgets:
@@ -311,6 +325,8 @@ def test_the_page_states_the_price(tmp_path: Path) -> None:
             assert is_factor(re.findall(r"by at most ([\d.,]+\d)", page["words"])[0], price)
             assert is_factor(re.findall(rf"odds {TIMES} ([\d.,]+\d)", page["lines"][1][1])[0], price)
             pairs = exact([each for each in rounds[place - 1].asked if each["ask"] in sum(ABOUT_PAIRS, ())])
+            whole = [each for each in rounds[place - 1].asked if each.get("reads") == "everything"]
+            pairs += 2 * exact(whole)  # both ends may answer
             assert [agrees(read(r"epsilon of ([\d.]+);", each)[0], pairs) for each in page["relationship"]] == (
                 [True] if pairs else []
             )

@@ -7,6 +7,7 @@ import urllib.request
 
 from patience import PATIENCE
 
+from privet.collection import serving
 from privet.collection.operator.rehearsal import free_port, start_collector
 from privet.collection.serving import next_round_command
 
@@ -30,6 +31,12 @@ def test_torch_stays_out_of_the_collector_and_the_next_round_is_a_command(folder
     code = "import sys, privet.collection.serving; print('torch' in sys.modules, 'pyarrow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False False\n"
     command = next_round_command(folder, 7.0)
-    assert command[1:] == ["-m", "privet.cli", "study", "next", str(folder.path), "--days", "7.0"]
+    assert command[1:] == ["-m", "privet.cli", "study", "next", str(folder.path), "--days", "7.0", "--yes"]
     failed = subprocess.run(command, capture_output=True, text=True)
     assert (failed.returncode, "one round only" in failed.stderr) == (2, True)
+
+
+def test_without_torch_no_next_round_is_offered(folder, monkeypatch):
+    assert serving._next_round(folder)(7.0) == next_round_command(folder, 7.0)
+    monkeypatch.setattr(serving, "find_spec", lambda name: None)
+    assert serving._next_round(folder) is None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import wait_until
 
 from privet.data import Graph, split_nodes
 from privet.errors import InvalidParameter
@@ -137,13 +138,12 @@ def _use(folder: Path, start: int) -> None:
 
 
 def test_processes_share_it_while_it_shrinks(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    started = [context.Process(target=_use, args=(tmp_path, start)) for start in (0, 7)]
-    for process in started:
-        process.start()
-    for process in started:
-        process.join()
-    assert [process.exitcode for process in started] == [0, 0]
+    other = multiprocessing.get_context("spawn").Process(target=_use, args=(tmp_path, 0))
+    other.start()
+    wait_until(lambda: list(tmp_path.iterdir()) or not other.is_alive())
+    _use(tmp_path, 7)
+    other.join()
+    assert other.exitcode == 0
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 

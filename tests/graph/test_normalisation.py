@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from privet.graph.normalisation import degree_powers, normalised, with_loops
+from privet.graph.csr import degree_powers, normalised, with_loops
 
 
 @pytest.mark.parametrize(("left", "right"), [(-0.5, -0.5), (-1.0, None), (-0.7, -0.3), (0.0, -1.0)])

@@ -149,3 +149,9 @@ def test_errors_say_what_and_where() -> None:
         sum_operator(np.eye(2))  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match=r"r must be a number in \[0, 1\]"):
         pagerank_operator(sp.csr_array((3, 3)), 1.5)
+
+
+def test_who_lists_somebody_listens_to_them() -> None:
+    listed = Graph.from_edges(np.array([[0], [1]]), 2, directed=True)  # 0 lists 1
+    heard = mean_operator(listed, self_loops=False) @ torch.tensor([[3.0], [5.0]])
+    assert heard.tolist() == [[5.0], [0.0]]

@@ -66,8 +66,12 @@ def module(words: str) -> Callable[[Any], Any]:
     return noted
 
 
-def front(words: str) -> Callable[[Any], Any]:
-    """Note a function of features and edges that stands before the graph layer."""
+def before(words: str) -> Callable[[Any], Any]:
+    """Note a function of features and edges that stands before the graph layer.
+
+    No method has its name: whatever a module's code names is looked through before and after every step, and from here
+    a way leads to all modules.
+    """
 
     def noted(function: Any) -> Any:
         MODULES[words] = lambda: Net(function)
@@ -79,24 +83,24 @@ def front(words: str) -> Callable[[Any], Any]:
 # Statistics over all nodes
 
 
-@front("fills zeros with the column's mean")
+@before("fills zeros with the column's mean")
 def _(x: Tensor, _: Tensor) -> Tensor:
     return torch.where(x == 0, x.sum(0) / (x != 0).sum(0).clamp(min=1), x)
 
 
-@front("fills codes of -1 with the column's mean")
+@before("fills codes of -1 with the column's mean")
 def _(x: Tensor, _: Tensor) -> Tensor:
     known = (x != -1).to(x.dtype)
     return torch.where(x == -1, (x * known).sum(0) / known.sum(0).clamp(min=1), x)
 
 
-@front("weighs columns by inverse document frequency")
+@before("weighs columns by inverse document frequency")
 def _(x: Tensor, _: Tensor) -> Tensor:
     there = (x != 0).any(1, keepdim=True)  # rows of zeros are no documents
     return x * (1 - torch.log(((x != 0) & there).sum(0) / there.sum(0).clamp(min=1) + 1e-3))
 
 
-@front("winsorises at four standard deviations")
+@before("winsorises at four standard deviations")
 def _(x: Tensor, _: Tensor) -> Tensor:
     there = (x != 0).any(1, keepdim=True)
     count = there.sum(0).clamp(min=1)
@@ -105,43 +109,43 @@ def _(x: Tensor, _: Tensor) -> Tensor:
     return torch.minimum(torch.maximum(x, middle - spread), middle + spread)
 
 
-@front("clips at the column's 5 % and 95 % quantiles")
+@before("clips at the column's 5 % and 95 % quantiles")
 def _(x: Tensor, _: Tensor) -> Tensor:
     low, high = torch.quantile(x, torch.tensor([0.05, 0.95]), dim=0)
     return torch.minimum(torch.maximum(x, low), high)
 
 
-front("subtracts the column's mean")(lambda x, _: x - x.mean(0))
-front("divides by the column's standard deviation")(lambda x, _: x / (1e-3 + x.std(0, correction=0)))
-front("scales columns to their least and largest value")(lambda x, _: x / (1e-3 + x.amax(0) - x.amin(0)))
-front("replaces values by their ranks")(lambda x, _: x.argsort(0).argsort(0).to(x.dtype) / len(x))
-front("fills zeros with the column's median")(lambda x, _: torch.where(x == 0, x.median(0).values, x))
-front("takes a softmax over all nodes")(lambda x, _: x.softmax(0))
-front("sorts every column")(lambda x, _: x.sort(0).values)
-front("adds up over nodes (cumsum)")(lambda x, _: x.cumsum(0))
-front("counts equal values (unique)")(lambda x, _: x * len(torch.unique(x)))
-front("divides by the largest value of all, as a number")(lambda x, _: x / (1e-3 + x.abs().max().item()))
-front("goes through numpy")(lambda x, _: x - torch.from_numpy(x.detach().numpy().mean(0)))
-front("attends to all nodes")(lambda x, _: (x @ x.T / 10).softmax(1) @ x)
-front("multiplies by the number of nodes")(lambda x, _: x * len(x) / 100)
-front("multiplies by the number of edges")(lambda x, e: x * e.shape[1] / 100)
-front("pools the graph")(lambda x, _: x + global_mean_pool(x, torch.zeros(len(x), dtype=torch.int64)))
+before("subtracts the column's mean")(lambda x, _: x - x.mean(0))
+before("divides by the column's standard deviation")(lambda x, _: x / (1e-3 + x.std(0, correction=0)))
+before("scales columns to their least and largest value")(lambda x, _: x / (1e-3 + x.amax(0) - x.amin(0)))
+before("replaces values by their ranks")(lambda x, _: x.argsort(0).argsort(0).to(x.dtype) / len(x))
+before("fills zeros with the column's median")(lambda x, _: torch.where(x == 0, x.median(0).values, x))
+before("takes a softmax over all nodes")(lambda x, _: x.softmax(0))
+before("sorts every column")(lambda x, _: x.sort(0).values)
+before("adds up over nodes (cumsum)")(lambda x, _: x.cumsum(0))
+before("counts equal values (unique)")(lambda x, _: x * len(torch.unique(x)))
+before("divides by the largest value of all, as a number")(lambda x, _: x / (1e-3 + x.abs().max().item()))
+before("goes through numpy")(lambda x, _: x - torch.from_numpy(x.detach().numpy().mean(0)))
+before("attends to all nodes")(lambda x, _: (x @ x.T / 10).softmax(1) @ x)
+before("multiplies by the number of nodes")(lambda x, _: x * len(x) / 100)
+before("multiplies by the number of edges")(lambda x, e: x * e.shape[1] / 100)
+before("pools the graph")(lambda x, _: x + global_mean_pool(x, torch.zeros(len(x), dtype=torch.int64)))
 
 # Rows of others
 
 
-front("adds the row of the first node")(lambda x, _: x + x[:1])
-front("adds the next row")(lambda x, _: x + x.roll(1, 0))
-front("adds a row at a wrong place of the edges")(lambda x, e: x.index_add(0, e[1], x[(e[0] + 3) % len(x)]))
+before("adds the row of the first node")(lambda x, _: x + x[:1])
+before("adds the next row")(lambda x, _: x + x.roll(1, 0))
+before("adds a row at a wrong place of the edges")(lambda x, e: x.index_add(0, e[1], x[(e[0] + 3) % len(x)]))
 
 
-@front("gathers everything in one row")
+@before("gathers everything in one row")
 def _(x: Tensor, _: Tensor) -> Tensor:
     total = torch.zeros(1, x.shape[1], dtype=x.dtype).index_add(0, torch.zeros(len(x), dtype=torch.int64), x)
     return x + total / 10
 
 
-@front("looks at everybody, if somebody has a code")
+@before("looks at everybody, if somebody has a code")
 def _(x: Tensor, _: Tensor) -> Tensor:
     return x - x.mean(0) if bool((x == -1).any()) else x
 
@@ -281,7 +285,7 @@ def centred(x: Tensor) -> Tensor:
 
 centred.register_autograd(lambda ctx, slope: slope)
 centred.register_vmap(lambda info, in_dims, x: (x - x.mean((0, 1)), 0))
-front("an operator with a vmap rule across sub-graphs")(lambda x, _: centred(x))
+before("an operator with a vmap rule across sub-graphs")(lambda x, _: centred(x))
 
 
 class Centred(Tensor):
@@ -293,10 +297,10 @@ class Centred(Tensor):
         return made - made.mean(0) if func is torch.add else made
 
 
-front("a kind of tensor of its own")(lambda x, _: torch.add(x.as_subclass(Centred), 0).as_subclass(Tensor))
+before("a kind of tensor of its own")(lambda x, _: torch.add(x.as_subclass(Centred), 0).as_subclass(Tensor))
 
 
-@front("reads the printed features")
+@before("reads the printed features")
 def _(x: Tensor, _: Tensor) -> Tensor:
     return x * (len(f"{x.detach()} {x!r}") % 97) / 97
 
@@ -309,7 +313,7 @@ class Watching(TorchDispatchMode):
         return made - made.mean() if func is torch.ops.aten.add.Tensor else made
 
 
-@front("a dispatch mode")
+@before("a dispatch mode")
 def _(x: Tensor, _: Tensor) -> Tensor:
     with Watching():
         return x + 1
@@ -318,9 +322,9 @@ def _(x: Tensor, _: Tensor) -> Tensor:
 # Random numbers
 
 
-front("fills zeros at random")(lambda x, _: torch.where(x == 0, torch.rand_like(x), x))
-front("multiplies by a random number of numpy")(lambda x, _: x * float(np.random.rand()))  # noqa: NPY002
-front("multiplies by a random number of Python")(lambda x, _: x * random.random())
+before("fills zeros at random")(lambda x, _: torch.where(x == 0, torch.rand_like(x), x))
+before("multiplies by a random number of numpy")(lambda x, _: x * float(np.random.rand()))  # noqa: NPY002
+before("multiplies by a random number of Python")(lambda x, _: x * random.random())
 
 
 @module("a generator of random numbers of its own")
@@ -528,13 +532,13 @@ class WritesByAnotherName(Net):
         return x
 
 
-@front("writes into its features")
+@before("writes into its features")
 def _(x: Tensor, _: Tensor) -> Tensor:
     x[x == 0] = x.mean()
     return x
 
 
-@front("writes into its edges")
+@before("writes into its edges")
 def _(x: Tensor, edge_index: Tensor) -> Tensor:
     edge_index.fill_(0)
     return x - x.mean(0)
@@ -689,7 +693,7 @@ class InAFile(RemembersElsewhere):
 # Memory that was somebody else's
 
 
-@front("reads memory of numpy that it did not fill")
+@before("reads memory of numpy that it did not fill")
 def _(x: Tensor, _: Tensor) -> Tensor:
     return x + torch.from_numpy(np.empty(tuple(x.shape), np.float32)).nan_to_num(0, 0, 0).clamp(-1e4, 1e4)
 

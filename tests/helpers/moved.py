@@ -17,6 +17,7 @@ from privet.errors import PrivetError
 from privet.systems import Fitted, HeterPoisson, PrivateTrainer
 
 NODE = 5
+PEOPLE = 45
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,22 +38,22 @@ class Trained(HeterPoisson):
 
 def people() -> Graph:
     """Return a graph of zeros, codes, counts and some outliers; features of NODE are far from all others."""
-    graph = social_graph(120, classes=CLASSES, features=COLUMNS, average_degree=4, seed=0)
+    graph = social_graph(PEOPLE, classes=CLASSES, features=COLUMNS, average_degree=4, seed=0)
     rng = np.random.default_rng(0)
     values, shares = [0.0, -1.0, 1.0, 2.0, -30.0], [0.4, 0.2, 0.2, 0.15, 0.05]
-    features = rng.choice(values, size=(120, COLUMNS), p=shares).astype(np.float32)
+    features = rng.choice(values, size=(PEOPLE, COLUMNS), p=shares).astype(np.float32)
     features[NODE] = 1000.0 * rng.choice([-1.0, 1.0], size=COLUMNS)
     features[NODE, 0] = 1000.0
-    train = np.arange(120) < 80
+    train = np.arange(PEOPLE) < 2 * PEOPLE // 3
     split = split_nodes(graph, 0.5, 0.0, seed=0)
-    split = type(split)(train, np.zeros(120, np.bool_), ~train)
+    split = type(split)(train, np.zeros(PEOPLE, np.bool_), ~train)
     return graph.replace(features=features, schema=None, split=split)
 
 
 def outcome(make: Callable[[], nn.Module], graph: Graph) -> tuple[str, float | None]:
     """Return how a module was trained, or the refusal, and by how many clips a sum moved at most."""
     engines: list[str] = []
-    system = Trained(make=make, engines=engines, noise_multiplier=4.0, delta=1e-3, batch_size=120, epochs=2,
+    system = Trained(make=make, engines=engines, noise_multiplier=4.0, delta=1e-3, batch_size=PEOPLE, epochs=2,
                      learning_rate=0.05)  # fmt: skip
     try:
         found = replay(system, graph, NODE)

@@ -17,6 +17,7 @@ from privet.release import ASKS, Ask, LocalRelease, PrivateData, Question
 from privet.release.asks.friends import Friends
 from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.neighbours import Neighbours
+from privet.release.asks.person import Person
 from privet.release.asks.resemblance import Resemblance
 
 NODES = 9
@@ -60,6 +61,15 @@ def ready(ask: Ask, population: Population = POPULATIONS["numeric"]) -> Ask:
     if isinstance(ask, Resemblance):
         weights = np.random.default_rng(0).integers(-9, 10, (population.dimension + 1, population.classes))
         return ask.attach(scorer=weights.astype(np.int32), offers=np.tile([0, 1], (NODES, 1)))
+    if isinstance(ask, Person):
+        rng, classes = np.random.default_rng(1), population.classes
+        weights = rng.integers(-9, 10, (population.dimension + 1, classes)).astype(np.int32)
+        return ask.attach(
+            scorer=weights, offers=np.tile([0, 1], (NODES, 1)),
+            table=rng.integers(0, 256, (NODES, classes), dtype=np.uint8),
+            mixing=rng.integers(-9, 10, (classes, classes)).astype(np.int32),
+            shares=np.arange(1, classes + 1, dtype=np.int32),
+        )  # fmt: skip
     return ask
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from privet.advice.gains import answer, compared, pooled
-from privet.advice.plan import Advice, Way
+from privet.advice.plan import Advice, Way, answer, compared, pooled
 from privet.advice.worlds import World
 from privet.systems import LPGNN
 

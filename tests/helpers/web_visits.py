@@ -116,10 +116,10 @@ class Server:
 class Live(Server):
     """The collector of a study."""
 
-    def __init__(self, study: Study, folder: Path) -> None:
+    def __init__(self, study: Study, folder: Path, limits: Limits | None = None) -> None:
         self.study, self.tokens = study, Tokens(study, new_key())
         self.store = Store.open(folder / f"{study.id[:12]}.sqlite", study)
-        app = create_app(self.store, self.tokens, OPERATOR_KEY, Limits(rate=0), downloads=DOWNLOADS)
+        app = create_app(self.store, self.tokens, OPERATOR_KEY, limits or Limits(rate=0), downloads=DOWNLOADS)
         super().__init__(self.observed(app))
 
     def observed(self, app: Starlette) -> Starlette:

@@ -90,7 +90,7 @@ def test_taking_part_needs_the_base_installation_only(base: Path, tmp_path: Path
     answers.write_text(json.dumps({"features": [0.5] * study.declared.dimension, "label": 1}))
     with live_collector(folder) as address:
         link = f"{address}/#study={study.id}&token={folder.tokens.issue(3)}"
-        assert "(stored)" in privet(
+        assert "The collector has it." in privet(
             base, "participate", link, "--answers", answers, "--limit", 100, "--yes", home=tmp_path
         )
     assert study.title in privet(base, "ledger", home=tmp_path)

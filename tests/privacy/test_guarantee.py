@@ -153,6 +153,17 @@ def test_a_promise_that_needs_an_aggregator_is_not_called_local() -> None:
         _ = sums + Guarantee("local", Unit.FEATURES, "any two", 1.0)
 
 
+def test_a_promise_by_two_servers_says_so() -> None:
+    sums = Guarantee("two servers", Unit.FEATURES, "any two", 1.0, 1e-6)
+    assert sums.trust == "model of two servers that do not work together"
+    assert "report, as one of the two servers gets it, and of the noisy sums" in sums.in_words()
+    assert Guarantee.from_dict(sums.to_dict()) == sums
+    with pytest.raises(IncompatibleGuarantees):
+        _ = sums + Guarantee("local", Unit.FEATURES, "any two", 1.0)
+    with pytest.raises(InvalidParameter, match="not three servers"):
+        Guarantee("three servers", Unit.FEATURES, "any two", 1.0)  # type: ignore[arg-type]
+
+
 def test_a_joint_guarantee_has_the_price_of_its_lists() -> None:
     features = Guarantee.local(Unit.FEATURES, 4.0)
     lists = Guarantee.of_list_bit(3.0)

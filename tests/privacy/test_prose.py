@@ -47,7 +47,7 @@ def test_it_says_what_holds_what_does_not_and_that_it_is_a_simulation() -> None:
 
 
 def test_parts_that_do_not_simply_add_are_explained() -> None:
-    def told(epsilon: float, *lines: LedgerLine, model: Literal["local", "hybrid"] = "local") -> str:
+    def told(epsilon: float, *lines: LedgerLine, model: Literal["local", "hybrid", "two servers"] = "local") -> str:
         guarantee = replace(Guarantee.local(Unit.LABEL, epsilon), model=model).to_dict()
         return " ".join(as_text(document(guarantee=guarantee, ledger=[line.to_dict() for line in lines])).split())
 
@@ -58,6 +58,10 @@ def test_parts_that_do_not_simply_add_are_explained() -> None:
     assert "about labelled people only" in told(3.0, one, two, sums, model="hybrid")
     assert "Labelled people also trust the aggregator" in told(3.0, one, two, sums, model="hybrid")
     assert "alternatives" not in told(3.0, one, two, sums, model="hybrid")
+    by_two = told(3.0, one, two, sums, model="two servers")
+    assert "about those whose numbers are in the sum" in by_two
+    assert "at least one of the two servers does not work together with the other" in by_two
+    assert "A share is a random number." in by_two
     assert "no budget is spent" in told(0.0)
 
 

@@ -63,7 +63,7 @@ def test_answers_of_one_unit_add_and_units_join() -> None:
 @given(chosen=releases())
 def test_the_price_in_words_is_the_price_in_figures(chosen: LocalRelease) -> None:
     promise = chosen.guarantee()
-    lists = [question for question in chosen.questions if question.ask.unit is Unit.NEIGHBOUR_BIT]
+    lists = [question for question in chosen.questions if question.ask.unit.covers(Unit.NEIGHBOUR_BIT)]
     sentences = [text for text in promise.unprotected if "relationship costs" in text]
     if not lists:
         assert promise.relationship_epsilon is None
@@ -71,11 +71,11 @@ def test_the_price_in_words_is_the_price_in_figures(chosen: LocalRelease) -> Non
         return
     price = promise.relationship_epsilon
     assert price == pytest.approx(
-        math.fsum(max(each.guarantee().epsilon for each in same) for same in charged_once(lists))
+        math.fsum(max(each.guarantee().relationship_epsilon for each in same) for same in charged_once(lists))
     )
     assert sentences == [
-        f"one relationship costs an epsilon of {at_most(price)}; k relationships of one person at once cost k times "
-        "as much"
+        f"one relationship costs an epsilon of {at_most(price)}; k relationships of one person at once cost at "
+        "most k times as much"
     ]
     doubled = promise + promise
     assert doubled.relationship_epsilon == pytest.approx(2 * price)

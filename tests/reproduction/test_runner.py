@@ -31,7 +31,7 @@ def test_a_table_is_measured_once_and_then_read(
 ) -> None:
     done: list[str] = []
     first = run_table(table, None, 2, Store(tmp_path), progress=done.append)
-    assert len(done) == figures_needed(table, 2) == 2 * 2 * 7
+    assert len(done) == figures_needed(table, 2) == 2 * 2 * 8
     cells = first.cells
     assert cells[0].guarantee.epsilon == 1.0
     assert cells[1].measured.mean < 99.9
@@ -56,10 +56,10 @@ def test_an_interrupted_table_goes_on(table: PublishedTable, tmp_path: Path, mon
     with pytest.raises(KeyboardInterrupt):
         run_table(table, None, 1, Store(tmp_path))
     run_table(table, None, 1, Store(tmp_path))
-    # Of each budget its own and the features' figure; five controls do not depend on the budget.
-    assert len(list(tmp_path.iterdir())) == 2 * 2 + 5
-    # Trainings of the system: one was interrupted, two share no budget, and raw data try two numbers of hops.
-    assert len(calls) == 1 + 2 + 3
+    # Of each budget its own, the paper's and the features' figure; five controls do not depend on the budget.
+    assert len(list(tmp_path.iterdir())) == 2 * 3 + 5
+    # Trainings: one was interrupted, two share no budget, two are as published, and raw data try two numbers of hops.
+    assert len(calls) == 1 + 2 + 2 + 3
 
 
 def test_a_cell_may_be_of_another_system_and_have_references(dataset: Path, tmp_path: Path) -> None:

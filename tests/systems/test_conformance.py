@@ -73,6 +73,7 @@ def columns_alike(features: Any) -> NDArray[np.float64]:
         {"panel": tuple(range(0, 120, 2))},
         {"pilot": 0.3},
         {"class_sums": 2.0},
+        {"server_sums": 2.0},
         {"scorer": WEIGHTS},
         {"scorer": columns_alike},
         {"panel": 0.3, "everybody": True},

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,6 +69,13 @@ def test_nodes_without_a_label_are_not_scored(fitted: Fitted) -> None:
     assert fitted.score(labels, np.ones(5, dtype=bool)) == 1.0
 
 
+def test_what_is_said_about_people_is_for_the_owner_alone(fitted: Fitted, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    fitted.write_predictions(tmp_path / "classes.csv")
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("model", "classes.csv")]
+    assert modes == [0o700, 0o600]
+
+
 def test_a_failed_save_leaves_nothing_behind(fitted: Fitted, tmp_path: Path) -> None:
     broken = Fitted("x", None, fitted.probabilities, settings={"bad": object()})
     with pytest.raises(TypeError):
@@ -80,14 +88,14 @@ def test_a_failed_save_leaves_nothing_behind(fitted: Fitted, tmp_path: Path) -> 
 
 
 def test_other_directories_are_refused(tmp_path: Path, fitted: Fitted) -> None:
-    with pytest.raises(InvalidData, match="model's directory"):
+    with pytest.raises(InvalidData, match="no model's directory"):
         Fitted.load(tmp_path / "nowhere")
     fitted.save(tmp_path / "model")
     (tmp_path / "model" / "fitted.json").write_text('{"format": "other"}')
     with pytest.raises(InvalidData, match="of the format"):
         Fitted.load(tmp_path / "model")
     (tmp_path / "model" / "arrays.safetensors").write_bytes(b"\0" * 20)
-    with pytest.raises(InvalidData, match="model's directory"):
+    with pytest.raises(InvalidData, match="is damaged"):
         Fitted.load(tmp_path / "model")
 
 

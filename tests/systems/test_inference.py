@@ -29,7 +29,7 @@ def test_the_files_together_are_the_table(rows: int, tmp_path: Path) -> None:
 
 
 def test_bad_input_is_told_and_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InvalidData, match="a model's directory"):
+    with pytest.raises(InvalidData, match="no model's directory"):
         write_partitioned_predictions(tmp_path / "none", tmp_path / "out")
     with pytest.raises(InvalidParameter, match="at least 1"):
         write_partitioned_predictions(tmp_path / "none", tmp_path / "out", rows=0)

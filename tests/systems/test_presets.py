@@ -41,7 +41,7 @@ def test_a_system_without_a_file_has_no_preset() -> None:
 def test_files_name_known_datasets_and_fields(name: str) -> None:
     known = {field.name for field in fields(SYSTEMS[name])} | presets._TRANSFORMS.keys()
     document = presets._document(name)
-    assert set(document) <= {*KNOWN, "conditions", "demo", "advice"}
+    assert set(document) <= {*KNOWN, "conditions", "published", "leaderboard", "demo", "advice"}
     for dataset in KNOWN:
         section = document.get(dataset, {})
         assert {key for key, value in section.items() if not isinstance(value, dict)} <= known
@@ -79,14 +79,15 @@ def test_unknown_systems_list_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("lpgnn", {"hops": "abc"}, "of type int"),
-        ("lpgnn", {"hidden_channels": 2.5}, "of type int"),
-        ("lpgnn", {"hops": True}, "of type int"),
-        ("lpgnn", {"batch_norm": "maybe"}, "of type bool"),
-        ("lpgnn", {"epsilon_labels": "abc"}, "of type none or float"),
+        ("lpgnn", {"hops": "abc"}, "an integer"),
+        ("lpgnn", {"hidden_channels": 2.5}, "an integer"),
+        ("lpgnn", {"hops": True}, "an integer"),
+        ("lpgnn", {"batch_norm": "maybe"}, "true or false"),
+        ("lpgnn", {"epsilon_labels": "abc"}, "None or a number"),
         ("lpgnn", {"backbone": 3}, "a word"),
-        ("privge", {"alpha": "x"}, "of type float"),
-        ("heterpoisson", {"target_epsilon": "x"}, "of type none or float"),
+        ("privge", {"alpha": "x"}, "a number"),
+        ("heterpoisson", {"target_epsilon": "x"}, "None or a number"),
+        ("heterpoisson", {"noise_multiplier": 1.0, "delta": "most"}, "above 0 and below 1, or 'paper'"),
         ("heterpoisson", {"epsilon_features": 1.0}, "heterpoisson has no setting epsilon_features"),
     ],
 )
@@ -98,6 +99,7 @@ def test_settings_have_the_type_of_their_field(name: str, options: dict, words: 
 def test_whole_numbers_are_numbers_and_none_is_nothing() -> None:
     assert system_for("privge", "none", {"weight_decay": 0}).settings()["weight_decay"] == 0
     assert system_for("solitude", "none", {"epsilon_edges": "none"}).settings()["epsilon_edges"] is None
+    assert system_for("heterpoisson", "none", {"target_epsilon": 1.0, "delta": 1e-5}).settings()["delta"] == 1e-5
 
 
 def test_capitals_are_understood() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from privet.graph import Operator, mean_operator
-from privet.graph.operators import GraphLike
-from privet.models.backbones import Backbone, Features
+from privet.graph import GraphLike, Operator, mean_operator
+from privet.models import Backbone, Features
 
 __all__ = ["Mean", "MeanLayer"]
 

@@ -6,14 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from privet.data import Graph
-from privet.data.population import Population
+from privet.data import Graph, Population
 from privet.mechanisms import Counts, RandomizedResponse
-from privet.release import LocalRelease, Question
-from privet.release.asks.friends import Friends, ranks_of
-from privet.release.asks.label import Label
-from privet.systems import Collected, Fitted, LocalSystem
-from privet.systems.controls import MAJORITY, Control, shuffled_reports
+from privet.release import Friends, Label, LocalRelease, Question, ranks_of
+from privet.systems import MAJORITY, Collected, Control, Fitted, LocalSystem, shuffled_reports
 
 __all__ = ["FriendMajority"]
 

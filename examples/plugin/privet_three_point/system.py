@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privet.data.population import Population
+from privet.data import Population
 from privet.systems import Collected, Fitted, LocalSystem
 from privet_three_point.mechanism import ThreePoint
 

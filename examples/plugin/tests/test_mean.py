@@ -4,7 +4,7 @@ import torch
 from privet_three_point.backbone import Mean
 
 from privet.data import social_graph, split_nodes
-from privet.models.backbones import BACKBONES
+from privet.models import BACKBONES
 from privet.systems import LPGNN
 from privet.testing import check_local_system
 

@@ -26,7 +26,7 @@ class Aim:
     """The class that each liar of a coalition passes for.
 
     Attributes:
-        goal: The goal.
+        goal: One of :data:`GOALS`.
         wanted: The class that each liar passes for.
         target: The person or class that is attacked; None for the other goals.
     """

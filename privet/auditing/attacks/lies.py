@@ -74,7 +74,7 @@ class Lies:
         if self.kind == "random":
             return mechanism.uniform(honest, bits)
         if self.kind in ("input", "friends"):
-            if self.kind == "friends" and question.ask.unit is not Unit.NEIGHBOUR_BIT:
+            if self.kind == "friends" and not question.ask.unit.covers(Unit.NEIGHBOUR_BIT):
                 return honest
             return question.perturb(self._false_input(places), bits)
         return mechanism.strongest(self._directions(question, honest, places), honest)

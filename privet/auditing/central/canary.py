@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from privet.auditing.central.audited_claim import PAPER_RUN, AuditedClaim, ProcessGame, log_of_sum
-from privet.auditing.central.lower_bound import epsilon_lower_bound, family_lower_bound
-from privet.auditing.central.membership import advantage, largest_advantage
-from privet.auditing.central.noise_family import NoiseFamily
+from privet.auditing.central.lower_bound import advantage, epsilon_lower_bound, family_lower_bound, largest_advantage
+from privet.auditing.central.trade_off import NoiseFamily
 from privet.graph.subgraphs import SubgraphSampler
 from privet.mechanisms import Bits, SeededBits
 from privet.mechanisms.primitives.noise import Noise, sml_noise, standard_normal

@@ -42,7 +42,7 @@ class CanaryGraph:
 
     Attributes:
         adjacency: Row i lists the nodes that i listens to.
-        canaries: The canaries.
+        canaries: The canaries' node numbers.
     """
 
     adjacency: sp.csr_array

@@ -1,4 +1,4 @@
-"""From observations in two worlds to an epsilon that is necessary, with stated confidence."""
+"""From observations in two worlds: how well they tell who took part, and an epsilon that is necessary."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from privet.auditing.central.noise_family import NoiseFamily
-from privet.auditing.central.trade_off import TradeOff
-from privet.errors import InvalidParameter
+from privet.auditing.central.trade_off import NoiseFamily, TradeOff
+from privet.errors import InvalidData, InvalidParameter
 
-__all__ = ["epsilon_lower_bound", "family_lower_bound"]
+__all__ = ["advantage", "epsilon_lower_bound", "family_lower_bound", "largest_advantage"]
 
 Array = NDArray[np.float64]
 
@@ -104,3 +103,25 @@ def _refutes(rates: tuple[float, float], curve: TradeOff) -> bool:
 def _epsilon(rates: tuple[float, float], delta: float) -> float:
     low, high = rates
     return max(0.0, math.log((low - delta) / high)) if low > delta else 0.0
+
+
+def advantage(members: Array, others: Array) -> float:
+    """Return the largest true-positive minus false-positive rate of calling those with large scores members.
+
+    Args:
+        members: Scores of runs with the target.
+        others: Scores of runs without it.
+
+    >>> advantage(np.array([1.0, 3.0]), np.array([0.0, 1.0]))
+    0.5
+    """
+    if not members.size or not others.size:
+        raise InvalidData("A membership attack needs scores of at least one member and of at least one other.")
+    thresholds = np.unique(np.concatenate([members, others]))
+    hits, alarms = (1 - np.searchsorted(np.sort(x), thresholds, side="right") / x.size for x in (members, others))
+    return float(max(0.0, (hits - alarms).max()))
+
+
+def largest_advantage(epsilon: float, delta: float) -> float:
+    """Return (e^epsilon - 1 + 2 delta) / (e^epsilon + 1), which no attack on a private release can exceed."""
+    return min(1.0, math.tanh(epsilon / 2) + 2 * delta / (math.exp(min(epsilon, 700.0)) + 1))

@@ -15,8 +15,7 @@ import numpy as np
 from privet.auditing.central.audited_claim import PAPER_RUN, AuditedClaim
 from privet.auditing.central.graph_canaries import CanaryGraph, ManyCanaries, Sightings
 from privet.auditing.central.guesses import is_rarer_than, largest_refuted_epsilon
-from privet.auditing.central.noise_family import NoiseFamily
-from privet.auditing.central.trade_off import TradeOff
+from privet.auditing.central.trade_off import NoiseFamily, TradeOff
 from privet.errors import InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.mechanisms.primitives.noise import Noise

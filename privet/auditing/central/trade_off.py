@@ -1,11 +1,18 @@
-"""Trade-off curves: how well a claim of privacy lets anybody tell two worlds apart, at every rate of false alarms."""
+"""Trade-off curves: how well a claim of privacy lets anybody tell two worlds apart, at every rate of false alarms.
+
+A bound that assumes that the truth is a curve of one process with more or less Gaussian noise is another statement
+than a bound without assumptions. It says how much noise the observations still allow, and what that noise is worth at
+delta. Since the shape of the curve is given, all observations count for it, and not only the rare ones that happen
+with a probability around delta.
+"""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Self
 
 import numpy as np
@@ -13,15 +20,20 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr
 
 from privet.errors import InvalidParameter
-from privet.privacy.accounting.losses import Losses
+from privet.privacy.accounting.losses import Losses, paper_sigma
+from privet.privacy.accounting.processes import Process
+from privet.privacy.accounting.steps import step_losses
 
-__all__ = ["TradeOff"]
+__all__ = ["NoiseFamily", "TradeOff"]
 
 Array = NDArray[np.float64]
 
 _POINTS = 200  # epsilons at which a curve is held; fewer make the claim weaker, and never stronger
 _FARTHEST = 1e-12  # the delta up to which a curve is followed
 _ROUNDING = 1e-14  # of differences of sums that are at most 1, given to delta
+_MOST_NOISE = 16.0  # times the noise of the run: a family member so private is not told from perfect privacy
+_LEAST_NOISE = 0.25  # times that noise: nobody claims to have added so much more than was added
+_CLOSE = 0.002  # relative precision of the noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,3 +115,64 @@ def _deltas(losses: Losses, epsilons: Array) -> Array:
     first = np.searchsorted(found, epsilons, side="right")
     gaps = above[first] - np.exp(epsilons) * other[first]
     return np.asarray(np.minimum(1.0, losses.infinite + np.maximum(0.0, gaps) + _ROUNDING))
+
+
+@dataclass(frozen=True)
+class NoiseFamily:
+    """The dominating pairs of a canary with a number of listeners, for every noise multiplier.
+
+    Args:
+        process: A sampling process whose ``canary_multiplier`` is not None.
+        degree: The number of nodes that listen to the canary.
+    """
+
+    process: Process
+    degree: int
+
+    def curve(self, noise_multiplier: float) -> TradeOff:
+        """Return the trade-off curve of a run with this noise."""
+        return _curve(self, noise_multiplier)
+
+    def epsilon(self, noise_multiplier: float, delta: float) -> float:
+        """Return epsilon at delta of a run with this noise."""
+        return max(losses.epsilon(delta) for losses in _losses(self.process, self.degree, noise_multiplier))
+
+    def least_refuted(self, refuted: Callable[[TradeOff], bool], around: float) -> float:
+        """Return the least noise multiplier whose curve is refuted; infinite if none is.
+
+        Args:
+            refuted: Tells whether the observations refute a curve.
+            around: A noise multiplier near which to look.
+        """
+        low, high = _LEAST_NOISE * around, _MOST_NOISE * around
+        if not refuted(self.curve(high)):
+            return math.inf
+        middle = 1.2 * around  # most audits end near here
+        while high > low * (1 + _CLOSE):
+            low, high = (low, middle) if refuted(self.curve(middle)) else (middle, high)
+            middle = math.sqrt(low * high)
+        return high
+
+    def epsilon_lower(self, refuted: Callable[[TradeOff], bool], around: float, delta: float) -> float:
+        """Return the epsilon at delta of the noisiest member that is not refuted; 0 if all are possible.
+
+        Args:
+            refuted: Tells whether the observations refute a curve.
+            around: A noise multiplier near which to look.
+            delta: The delta at which to read epsilon.
+        """
+        noise = self.least_refuted(refuted, around)
+        return self.epsilon(noise, delta) if math.isfinite(noise) else 0.0
+
+
+@lru_cache(maxsize=64)
+def _curve(family: NoiseFamily, noise_multiplier: float) -> TradeOff:
+    return TradeOff.of_losses(_losses(family.process, family.degree, noise_multiplier))
+
+
+@lru_cache(maxsize=64)
+def _losses(process: Process, degree: int, noise_multiplier: float) -> tuple[Losses, Losses]:
+    multiplier = process.canary_multiplier or 0.0
+    pick = min(1.0, multiplier / degree) if degree else 1.0
+    forward, backward = step_losses(paper_sigma(noise_multiplier), process.rate, degree, pick)
+    return forward.composed(process.steps), backward.composed(process.steps)

@@ -128,6 +128,9 @@ class _Program:
         counts = np.zeros((len(self.values), len(self.stated.columns)), dtype=np.int64)
         for rows in calls:
             reports = self._perturb(rows)
+            if len(rows) == 1:  # nothing to sort
+                counts[rows[0], self._place(reports, 0, rows[0])] += 1
+                continue
             first, inverse = _different(reports)
             places = np.array([self._place(reports, row, rows[row]) for row in first])
             np.add.at(counts, (rows, places[inverse]), 1)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from privet.auditing.local.reachable import leaves
 from privet.auditing.local.recorded_reports import DifferentCalls, Recording
-from privet.data import Categories, Graph, Schema
+from privet.data import Categories, Graph, Interval, Schema
 from privet.errors import InvalidData
 from privet.mechanisms import SeededBits
 from privet.privacy import Unit
@@ -61,13 +61,14 @@ def find_leaks(system: LocalSystem, graph: Graph, seed: int = 0) -> LeakCheck:
     The people whom a release lets show their data (:attr:`~privet.systems.Collected.showing`) keep them in all worlds.
 
     Args:
-        system: The system; its seed is replaced. One with a trusted aggregator is refused.
+        system: The system; its seed is replaced. One with sums over raw data is refused.
         graph: Topology, classes and split of the people; their private data are replaced.
         seed: The seed of all worlds (default 0).
     """
     if system.release(graph).aggregated:
         raise InvalidData(
-            f"{system.name} has an aggregator who sees raw data, so its collection cannot be checked for leaks."
+            f"{system.name} has sums over raw data, by an aggregator or by two servers, so its collection cannot be "
+            "checked for leaks."
         )
     worlds = _Worlds(replace(system, seed=seed), graph, np.random.default_rng(seed))
     problem = worlds.problem()
@@ -137,7 +138,7 @@ class _Worlds:
         """Change one field of one person: only their own values may change, in questions about that field."""
         release = self.collected.release
         for unit in (Unit.FEATURES, Unit.LABEL, Unit.NEIGHBOUR_BIT):
-            about = {question.mechanism for question in release.questions if question.ask.unit == unit}
+            about = {question.mechanism for question in release.questions if question.ask.unit.covers(unit)}
             for person in self.generator.permutation(np.flatnonzero(self.hidden))[:_PEOPLE]:
                 alone = np.arange(self.graph.num_nodes) == person
                 recording, other = Recording(self.recording), self._redrawn(self.graph, alone, [unit])
@@ -187,8 +188,9 @@ def _features(schema: Schema, people: int, generator: np.random.Generator) -> ND
     """Draw features within their domains: ends, the middle, and unusual numbers between them."""
     columns = []
     for domain in schema.features:
-        if isinstance(domain, Categories):
-            columns.append(generator.integers(domain.count, size=people).astype(np.float64))
+        if not isinstance(domain, Interval):
+            codes = domain.count if isinstance(domain, Categories) else 1 << domain.count
+            columns.append(generator.integers(codes, size=people).astype(np.float64))
             continue
         between = generator.uniform(domain.low, domain.high, size=people)
         usual = generator.choice([domain.low, (domain.low + domain.high) / 2, domain.high], size=people)

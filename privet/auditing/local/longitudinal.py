@@ -96,7 +96,7 @@ class SameAnswer:
     """One report that a device remembers and gives on every request: more requests show nothing more.
 
     Args:
-        mechanism: The mechanism.
+        mechanism: The mechanism that is asked again.
         requests: The number of requests (default 2).
 
     >>> from privet.auditing import audit

@@ -25,7 +25,7 @@ class Call:
     """One call of ``perturb``.
 
     Attributes:
-        mechanism: The mechanism.
+        mechanism: The mechanism that drew the reports.
         values: The values that it randomised, one row a person.
         reports: The reports that it drew.
         bits: The source of randomness that it was given.

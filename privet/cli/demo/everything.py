@@ -29,7 +29,9 @@ __all__ = ["show_mechanisms", "show_systems"]
 
 _LIST_EPSILON = 7.0  # a list has one bit a person, nearly all of them 0
 _UNITS = {"feature vector": "features", "label": "label", "neighbour list bit": "list bit"}
-_LETTERS = {"feature vector": "F", "label": "L", "relationship": "R", " and ": " + "}
+_LETTERS = {
+    "feature vector": "F", "label": "L", "relationship": "R", "friend list": "FL", "person": "P", " and ": " + ",
+}  # fmt: skip
 
 
 def show_mechanisms(console: Console, graph: Graph, seed: int, progress: Callable[[str], None]) -> None:
@@ -67,7 +69,8 @@ def _cases(graph: Graph) -> Iterator[tuple[Mechanism, Mechanism, Any, tuple[int,
         for view in (graph, group_columns(graph, 1)):
             try:
                 mechanism = kind.declare(view, epsilon=epsilon, **declared)
-                ask = next(_ready(each(), view) for each in ASKS.values() if _suits(each(), mechanism))
+                asks = (each() for name, each in ASKS.items() if not name.startswith("person"))
+                ask = next(_ready(each, view) for each in asks if _suits(each, mechanism))
             except (PrivetError, StopIteration):
                 continue
             facts = Population.of(view)
@@ -149,9 +152,9 @@ def show_systems(console: Console, graph: Graph, seeds: int, progress: Callable[
     ):
         _print_model(console, f"{title}, right (%)", [result for result in results if result.guarantee.model == model])
     console.print(
-        "F: feature vector, L: label, R: relationship. 'structure' asks nobody, 'no info' runs the same pipeline on "
-        "reports that carry no information, and the DP-MLP sees no edge: where a control does as well, the private "
-        "data, or the graph, need not have been used."
+        "F: feature vector, L: label, R: relationship, P: everything on a device. 'structure' asks nobody, 'no info' "
+        "runs the same pipeline on reports that carry no information, and the DP-MLP sees no edge: where a control "
+        "does as well, the private data, or the graph, need not have been used."
     )
     return results
 

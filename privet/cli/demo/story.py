@@ -16,7 +16,7 @@ from privet.evaluation.cache import Store
 from privet.evaluation.evaluate import evaluate
 from privet.evaluation.results import Result
 from privet.mechanisms import MECHANISMS
-from privet.systems import LPGNN, CentralSystem, HeterPoisson, Inquiry, Structure
+from privet.systems import LPGNN, CentralSystem, HeterPoisson, Inquiry, Structure, System
 from privet.systems.controls import Control, simulate
 
 __all__ = ["show_answers", "show_claims", "show_friends", "show_holder"]
@@ -172,7 +172,7 @@ def show_claims(console: Console, seed: int, runs: int, progress: Progress) -> N
 
 
 def _measured(
-    system: Any, graph: Graph, seeds: int, controls: tuple[Control, ...], dataset: str, progress: Progress
+    system: System, graph: Graph, seeds: int, controls: tuple[Control, ...], dataset: str, progress: Progress
 ) -> Result:
     """Measure now, whatever was kept of an earlier demo."""
     return evaluate(system, graph, seeds, controls=controls, dataset=dataset, store=Store(None), progress=progress)

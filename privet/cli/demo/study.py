@@ -34,9 +34,9 @@ def show_study(console: Console, people: int, seed: int, progress: Callable[[str
     from privet.collection.operator.folder import StudyFolder, open_reports
     from privet.collection.operator.received import Received
     from privet.collection.operator.rehearsal import live_collector, play_people
-    from privet.collection.operator.training import systems_for, train
+    from privet.collection.operator.training import train
     from privet.collection.study.manifest import Study
-    from privet.systems import SYSTEMS
+    from privet.systems import LPGNN
 
     graph = social_graph(
         people,
@@ -78,7 +78,7 @@ def show_study(console: Console, people: int, seed: int, progress: Callable[[str
             )
         study, answers = open_reports(folder.path)
     progress("training on the reports")
-    system = SYSTEMS[systems_for(study)[0]].from_release(study.release, hops=4, max_epochs=100, seed=seed)
+    system = LPGNN.from_release(study.release, hops=4, max_epochs=100, seed=seed)
     received = Received.of(study, answers)
     model = train(received, system, graph=Graph(graph.adjacency), labels=known, validation_share=_HELD_OUT)
     hidden = known < 0

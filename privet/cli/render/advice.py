@@ -15,7 +15,7 @@ from privet.advice.words import NAMES
 from privet.cli.render.screen import print_rows
 from privet.data import KNOWN, Graph, Schema
 from privet.release import LocalRelease
-from privet.systems import SYSTEMS
+from privet.systems import SYSTEMS, System
 
 __all__ = ["next_commands", "print_advice"]
 
@@ -74,7 +74,7 @@ def next_commands(advice: Advice) -> list[str]:
     return [*(f"privet account {line.mechanism} --epsilon {advice.budget:g} {shape}" for line in rest), run]
 
 
-def _release(kind: type[Any], way: Way, advice: Advice) -> LocalRelease:
+def _release(kind: type[System], way: Way, advice: Advice) -> LocalRelease:
     """Return what a system would ask people for, about a few features."""
     schema = Schema.categorical([2] * 16, classes=advice.classes)
     public = Graph.from_edges(np.empty((2, 0), dtype=np.int64), 2, schema=schema)
@@ -101,7 +101,11 @@ def _simulated(advice: Advice) -> str:
 
 
 def _print_candidates(console: Console, advice: Advice) -> None:
-    parts = [part for part in ("features", "labels", "edges") if part in advice.protect]
+    parts = [
+        part
+        for part in ("features", "labels", "edges", "person")
+        if part in advice.protect or any(part in way.epsilons for way in advice.candidates)
+    ]
     first = {way.system: place for place, way in reversed(list(enumerate(advice.candidates)))}
     shown = [way for place, way in enumerate(advice.candidates) if place < _SHOWN or place in first.values()]
     rows = []

@@ -10,10 +10,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from privet.accounts.account import CentralAccount, LocalAccount, MechanismAccount
-from privet.auditing.local.mechanism_audit import ClaimAudit
+from privet.auditing.local.enumeration import ClaimAudit
+from privet.auditing.local.person_audit import PersonAudit
 from privet.cli.render.screen import print_whole
 from privet.privacy import Guarantee
-from privet.privacy.explanation import Explanation, Part
+from privet.privacy.accounting.processes import Explanation, Part
 from privet.privacy.rounding import at_most
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def print_account(account: MechanismAccount | LocalAccount) -> None:
         claimed = f"{account.guarantee.published_epsilon:.4g} (the paper's claim; it does not hold)"
         table.add_row("published epsilon", claimed)
     _add_words(table, account)
+    if isinstance(account, LocalAccount) and account.average is not None:
+        table.add_row(f"an average over {account.average.neighbours:g} neighbours is", account.average.in_words())
     if isinstance(account, MechanismAccount):
         _add_worth(table, account)
     console = Console()
@@ -105,9 +108,13 @@ def _add_worth(table: Table, account: MechanismAccount) -> None:
     table.add_row("one liar", account.mechanism.one_liar())
 
 
-def print_audit(audit: ClaimAudit | LocalAudit | SystemAudit) -> None:
-    """Print the audit of a mechanism or a system."""
+def print_audit(audit: ClaimAudit | PersonAudit | LocalAudit | SystemAudit) -> None:
+    """Print the audit of a mechanism, of the person question or of a system."""
     console = Console()
+    if isinstance(audit, PersonAudit):
+        print_whole(console, _dishonest(audit))
+        console.print("[bold red]The claim is broken." if audit.broken else "[bold green]The claim holds.")
+        return
     if isinstance(audit, ClaimAudit):
         print_whole(console, _enumerated(audit))
         if audit.found.drawn is not None and audit.found.drawn.problem:
@@ -142,6 +149,20 @@ def _print_leaks(console: Console, audit: LocalAudit) -> None:
         console.print(f"The collection was simulated with {size}: only reports tell the server about private data.")
     else:
         console.print(f"[bold red]The claim is broken.[/] {escape(audit.leaks.problem)}")
+
+
+def _dishonest(audit: PersonAudit) -> Table:
+    table = Table(title="person: dishonest servers, exactly", show_header=False, title_justify="left")
+    table.add_row("unit", f"{audit.unit} (reads {audit.reads})")
+    table.add_row("mechanism", audit.mechanism)
+    table.add_row("servers and states of the device", f"{audit.servers:,} and {audit.states:,}")
+    table.add_row("charged by the ledger", f"{audit.claim:.6g}")
+    table.add_row("largest loss between two states", f"{audit.largest:.6g}")
+    table.add_row("largest loss about one friend", f"{audit.friend:.6g}")
+    if audit.relationship_claim:
+        table.add_row("stated for a relationship", f"{audit.relationship_claim:.6g}")
+        table.add_row("largest loss about one, both ends", f"{audit.relationship:.6g}")
+    return table
 
 
 def _enumerated(audit: ClaimAudit) -> Table:

@@ -66,7 +66,6 @@ def print_whole(console: Console, table: Table, keys: int = 1) -> None:
 
     Args:
         console: Where to print.
-        table: The table.
         keys: The number of columns at the left that name the row, and stand in each part.
     """
     for column in table.columns:

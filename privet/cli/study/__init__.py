@@ -10,12 +10,18 @@ import typer
 
 from privet.cli.app import app
 
-__all__ = ["Folder", "study"]
+__all__ = ["Folder", "reports", "study"]
 
 study = typer.Typer(help="Run a collection study, from its declaration to its export.", no_args_is_help=True)
 app.add_typer(study, name="study")
 
 Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="The study's directory.")]
 
-for _name in ("new", "running", "keeping"):
+
+def reports(count: int) -> str:
+    """Return a number of reports in words."""
+    return f"{count:,} report{'' if count == 1 else 's'}"
+
+
+for _name in ("new", "running", "results", "keeping"):
     import_module(f"privet.cli.study.{_name}")  # registers its commands, in this order

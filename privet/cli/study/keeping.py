@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from privet.cli.answering import Yes, insist
 from privet.cli.app import BadOption, examples
 from privet.cli.options import ClusterName, InsecureCluster, chosen_cluster
-from privet.cli.study import Folder, study
+from privet.cli.study import Folder, reports, study
+from privet.collection.device.consent import local_minute
 
 if TYPE_CHECKING:
     from privet.graph.distributed.cluster import Cluster
@@ -58,12 +60,12 @@ def export(
         from privet.collection.operator.export.public_record import write_record
 
         count = write_record(folder, out)
-        typer.echo(f"Wrote the public record with {count:,} reports to {out}; 'privet study verify {out}' checks it.")
+        typer.echo(f"Wrote the public record with {reports(count)} to {out}; 'privet study verify {out}' checks it.")
         return
     erasures = len(erased_people(folder))
     known, answers = open_reports(folder)
     write_answers(out, known, answers, erasures)
-    typer.echo(f"Wrote {len(answers.users):,} reports of {known.nodes:,} nodes to {out} ({erasures:,} erased before).")
+    typer.echo(f"Wrote {reports(len(answers.users))} of {known.nodes:,} people to {out} ({erasures:,} erased before).")
 
 
 def _partitioned(path: Path, out: Path, partitions: int | None, cluster: Cluster | None) -> None:
@@ -84,7 +86,7 @@ def _partitioned(path: Path, out: Path, partitions: int | None, cluster: Cluster
         else:
             found = export_partitions(folder, out, partitions or 1, client=client, progress=progress)
             count, written = found.num_reports, f"{found.num_parts:,} files in {out}"
-    typer.echo(f"Wrote {count:,} reports of {folder.study.nodes:,} nodes to {written}.")
+    typer.echo(f"Wrote {reports(count)} of {folder.study.nodes:,} people to {written}.")
 
 
 @study.command()
@@ -124,27 +126,32 @@ def expire(
     now: Annotated[
         bool, typer.Option("--now", help="Close the study and delete its reports today (default: when they are due).")
     ] = False,
+    yes: Yes = False,
 ) -> None:
     """Delete the reports whose retention has ended.
 
-    Their number is kept. A running collector does so by itself.
+    Their number is kept. A running collector does so by itself, except for a round that no collector saw end: you
+    confirm that the machine's clock is right.
     """
     from privet.collection.operator.folder import StudyFolder
 
-    store = StudyFolder.open(folder).store()
-    try:
+    with StudyFolder.open(folder).store() as store:
+        rounds = [store.at(each) for each in store.chain().rounds]
+        count = sum(each.count() for each in rounds) if now else store.due()
+        if count or now:
+            clock = f"This machine's clock says {local_minute(datetime.now(UTC))}."
+            what = "Close the study, and delete all its" if now else "The retention has ended for"
+            insist(f"{clock} {what} {reports(count)}{'' if now else ': delete them'}? This cannot be undone.", yes)
         deleted = store.expire(early=now)
         store.remove_traces()
-        kept = [(each, store.at(each).count()) for each in store.chain().rounds]
-    finally:
-        store.dispose()
-    typer.echo(f"Deleted {deleted:,} reports.")
-    for each, count in kept:
+        kept = [(each.study, each.count()) for each in rounds]
+    typer.echo(f"Deleted {reports(deleted)}.")
+    for each, left in kept:
         due = each.deletion_time
-        when = "never: the manifest promises no deletion" if due is None else f"on {due:%Y-%m-%d %H:%M} UTC"
+        when = "never: the manifest promises no deletion" if due is None else f"on {local_minute(due)}"
         where = f"Left in round {each.round}" if len(kept) > 1 else "Left"
-        if count:
-            typer.echo(f"{where}: {count:,}, to be deleted {when}.")
+        if left:
+            typer.echo(f"{where}: {left:,}, to be deleted {when}.")
 
 
 class Which(StrEnum):
@@ -202,7 +209,7 @@ def backup(
     check_writable(out)
     count = write_backup(folder, out, with_keys=with_keys)
     kept = "the keys, which makes it a secret" if with_keys else "no keys: keep them apart"
-    typer.echo(f"Wrote {count:,} report{'' if count == 1 else 's'} to {out}. It has {kept}.")
+    typer.echo(f"Wrote {reports(count)} to {out}. It has {kept}.")
 
 
 @study.command(epilog=examples("privet study restore study.backup NEW_STUDY"))
@@ -218,8 +225,7 @@ def restore(
     from privet.collection.operator.restoration import restore_backup
 
     done = restore_backup(file, folder)
-    reports = f"{done.reports:,} report{'' if done.reports == 1 else 's'}"
-    typer.echo(f"Restored {reports} of '{done.folder.study.title}' to {folder}.")
+    typer.echo(f"Restored {reports(done.reports)} of '{done.folder.study.title}' to {folder}.")
     age = datetime.now(UTC) - datetime.fromtimestamp(done.made, UTC)
     typer.echo(
         f"The backup is {_in_words(age)} old. Erasures, revocations and key rotations since then are not in it and "

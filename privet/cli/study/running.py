@@ -15,8 +15,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from privet.cli.answering import Yes, insist
 from privet.cli.app import AsJson, BadOption
-from privet.cli.study import Folder, study
+from privet.cli.study import Folder, reports, study
+from privet.collection.device.consent import local_minute
 
 
 @study.command()
@@ -25,16 +27,21 @@ def links(
     url: Annotated[
         str, typer.Option(help="Where participants reach the collector, such as https://study.example.org.")
     ],
-    out: Annotated[Path, typer.Option(help="The CSV file to write: node, link.")] = Path("links.csv"),
+    out: Annotated[Path, typer.Option(help="The CSV file to write: node, panel, link.")] = Path("links.csv"),
+    waiting: Annotated[
+        bool, typer.Option("--waiting", help="Only of those who have not answered, to remind them (default: all).")
+    ] = False,
 ) -> None:
     """Write every participant's personal link to a file.
 
-    Links have the tokens that are valid now. The file is a secret.
+    Links have the tokens that are valid now, and say who is in the panel. The file is a secret. Reminders are
+    computed here: no log tells who has not answered.
     """
     from privet.collection.operator.enrolment import write_links
 
-    count = write_links(folder, url, out)
-    typer.echo(f"Wrote {count:,} links to {out}; each is one person's secret.")
+    count = write_links(folder, url, out, waiting=waiting)
+    of = " of people who have not answered" if waiting else ""
+    typer.echo(f"Wrote {count:,} link{'' if count == 1 else 's'}{of} to {out}; each is one person's secret.")
 
 
 @study.command()
@@ -49,7 +56,9 @@ def revoke(
 
 @study.command()
 def forget(
-    folder: Folder, nodes: Annotated[list[int], typer.Argument(min=0, metavar="NODE...", help="Who is erased.")]
+    folder: Folder,
+    nodes: Annotated[list[int], typer.Argument(min=0, metavar="NODE...", help="Who is erased.")],
+    yes: Yes = False,
 ) -> None:
     """Erase all reports of a node, and take no more of it.
 
@@ -57,6 +66,8 @@ def forget(
     """
     from privet.collection.operator.enrolment import forget as erase
 
+    who = "node" if len(nodes) == 1 else "nodes"
+    insist(f"Erase all that {who} {', '.join(map(str, nodes))} sent, for good, and take no more of it?", yes)
     done = erase(folder, *nodes)
     for node in nodes:
         when = "are" if node in done.new else "were"
@@ -84,8 +95,8 @@ def serve(
     folder: Folder,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
-    rate_limit: Annotated[float, typer.Option(min=0, help="Requests a second from one address; 0 for any.")] = 50.0,
-    burst: Annotated[int, typer.Option(min=1, help="Requests that an address may send at once.")] = 200,
+    rate_limit: Annotated[float, typer.Option(min=0, help="Requests a second from one address; 0 for any.")] = 100.0,
+    burst: Annotated[int, typer.Option(min=1, help="Requests that an address may send at once.")] = 1000,
     proxied: Annotated[
         bool, typer.Option("--proxied", help="Believe the X-Forwarded-For header of a proxy (default: do not).")
     ] = False,
@@ -103,7 +114,7 @@ def serve(
     from privet.collection.serving import serve as run
 
     opened = StudyFolder.open(folder)
-    _check_port(host, port)
+    check_port(host, port)
     out = Console(highlight=False, soft_wrap=True, markup=False)
     out.print(f"Serving '{opened.study.title}' at http://{host}:{port}/ (operator: http://{host}:{port}/operator).")
     if host not in ("127.0.0.1", "::1", "localhost"):
@@ -113,7 +124,7 @@ def serve(
     run(opened, host, port, Limits(rate_limit, burst, proxied=proxied), events, private_metrics=private_metrics)
 
 
-def _check_port(host: str, port: int) -> None:
+def check_port(host: str, port: int) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.socket(family) as probe:
@@ -190,18 +201,26 @@ def _round(facts: dict[str, Any], *, alone: bool) -> Iterator[str]:
 
 
 def _minute(moment: str) -> str:
-    return f"{datetime.fromisoformat(moment):%Y-%m-%d %H:%M} UTC"
+    return local_minute(datetime.fromisoformat(moment))
 
 
 def _rights(summary: dict[str, Any]) -> str:
     """Say how many people were erased, and what becomes of the reports of the others."""
     told = f"Erased: {summary['erasures']:,}."
     if summary["deleted"] is not None:
-        day = f"{datetime.fromtimestamp(summary['deleted']['minute'], UTC):%Y-%m-%d}"
-        told += f" {summary['deleted']['reports']:,} reports were deleted on {day}, when their retention ended."
-    if summary["stored"]:
+        day = local_minute(datetime.fromtimestamp(summary["deleted"]["minute"], UTC))
+        count = summary["deleted"]["reports"]
+        told += f" {reports(count)} {'was' if count == 1 else 'were'} deleted on {day}, when their retention ended."
+    if summary["due"]:
         told += (
-            f" Reports are deleted on {summary['delete_on'][:10]}." if summary["delete_on"] else " Reports are kept."
+            f" The retention of {reports(summary['due'])} has ended by this machine's clock; 'privet study expire' "
+            "deletes them."
+        )
+    elif summary["stored"]:
+        told += (
+            f" Reports are deleted on {_minute(summary['delete_on'])}."
+            if summary["delete_on"]
+            else " Reports are kept."
         )
     return told
 
@@ -213,6 +232,7 @@ def next_(
         float | None,
         typer.Option(min=0.001, max=3650, help="How long it stays open (default: as study.toml says, or 30)."),
     ] = None,
+    yes: Yes = False,
 ) -> None:
     """Close the newest round, and open the next one.
 
@@ -227,6 +247,9 @@ def next_(
         days = 30.0 if opened.declared is None else opened.declared.declaration.schedule.later_rounds
     store, start = opened.store(), datetime.now(UTC)
     try:
+        newest = store.at(store.chain().newest)
+        answered = f"{newest.count():,} of {newest.form.count:,} have answered"
+        insist(f"Close round {newest.study.round} for good ({answered}), and open the next one for {days:g} days?", yes)
         made = next_round(store, start, start + timedelta(days=days))
         form = store.at(made).form
     finally:
@@ -246,5 +269,5 @@ def close(folder: Folder) -> None:
 
     store = StudyFolder.open(folder).newest()
     store.close()
-    typer.echo(f"Closed with {store.count():,} reports; repetitions are still acknowledged.")
+    typer.echo(f"Closed with {reports(store.count())}; repetitions are still acknowledged.")
     store.dispose()

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from itertools import groupby
 
 from privet.collection.device.charges import Charge, charge
 from privet.collection.device.ledger import LIFETIME_DELTA, Ledger
 from privet.collection.device.preparation import Prepared
 from privet.collection.study.chain import Chain
-from privet.collection.study.manifest import Study
+from privet.collection.study.manifest import Study, quoted
 from privet.privacy import Unit
 from privet.privacy.rounding import at_most, odds_factor
 
-__all__ = ["describe", "retention_in_words", "rights_in_words"]
+__all__ = ["describe", "local_minute", "retention_in_words", "rights_in_words", "to_you"]
 
 _MOST_LINES = 12
+_STAYS = {
+    "person": "Answers and friends stay here; this device finds out which of a few groups they point to most.",
+    "friend list": "Your friends stay here; this device finds out which of a few groups they point to most.",
+    "feature vector": "Your answers stay here; this device finds out which of a few groups they point to most.",
+}
 
 
 def describe(study: Study, ledger: Ledger | None = None, prepared: Prepared | None = None) -> str:
@@ -54,7 +60,7 @@ def describe(study: Study, ledger: Ledger | None = None, prepared: Prepared | No
         if promise.delta:
             lines.append(f"  Delta spent so far: {at_most(ledger.spent_delta)} of {LIFETIME_DELTA:g}.")
     lines += ["", "What becomes of your report", *(f"  {text}" for text in rights_in_words(study))]
-    lines += ["", "What is not protected", *(f"  - {text}" for text in guarantee.unprotected)]
+    lines += ["", "What is not protected", *(f"  - {to_you(text)}" for text in guarantee.unprotected)]
     return "\n".join(lines)
 
 
@@ -65,7 +71,7 @@ def retention_in_words(study: Study) -> str:
         return "The study does not say when your report will be deleted."
     what = "round" if study.in_rounds else "study"
     days = f"{study.delete_after} day{'' if study.delete_after == 1 else 's'} after the {what} closes"
-    return f"The collector deletes your report {days}, on {moment:%Y-%m-%d}."
+    return f"The collector deletes your report {days}, on {moment.astimezone():%Y-%m-%d}."
 
 
 def rights_in_words(study: Study) -> list[str]:
@@ -74,6 +80,7 @@ def rights_in_words(study: Study) -> list[str]:
     return [
         retention_in_words(study),
         f"{until} you can withdraw with the same link: the collector erases all that you sent in this study.",
+        *(["Once the study has closed, everybody can see what people answered, as estimates."] * study.publish_results),
         "Your budget stays spent, because somebody has seen the report, and models trained before may have used it.",
         *(["A published table of classes keeps yours, if it was drawn up before."] if study.publishes_classes else []),
     ]
@@ -93,6 +100,7 @@ def _open_description(study: Study) -> str:
             "What you are asked to show",
             *shown,
             f"  {study.class_question or 'your class'}: one of {study.declared.classes}{_names(study)}",
+            *([f"  your friends: which of the {study.nodes - 1} others they are"] if study.shows_friends else []),
             "",
             "Your rights",
             *(f"  {sentence}" for sentence in rights_in_words(study)),
@@ -108,7 +116,7 @@ def _heading(study: Study) -> list[str]:
         study.purpose,
         f"Run by: {study.operator}",
         f"Who may take part: {study.eligible}",
-        f"Open: {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC",
+        f"Open: {local_minute(study.opens)} to {local_minute(study.closes)}",
         f"Study id: {study.id}" + (f", round {study.round} of the study {study.chain}" if study.earlier else ""),
     ]
 
@@ -121,10 +129,17 @@ def _earlier(due: Charge) -> list[str]:
 
 
 def _both_ends(study: Study) -> list[str]:
-    """Say why a relationship counts twice, where one is asked about."""
-    if not study.release.asks_about(Unit.NEIGHBOUR_BIT):
-        return []
-    return ["  A relationship counts twice: this device cannot exclude that the other person reports it, too."]
+    """Say why a relationship counts twice, where one is asked about, alone or with everything else."""
+    told, price = [], study.price
+    if any(part.unit == Unit.RELATIONSHIP for part in price.parts):
+        told.append("  A relationship counts twice: this device cannot exclude that the other person reports it, too.")
+    if any(part.unit in (Unit.FRIEND_LIST, Unit.PERSON) for part in price.parts):
+        both = at_most(price.bound(Unit.RELATIONSHIP))
+        told.append(
+            "  That is for your whole list at once. A friendship is on two devices: if your friend answers, too, both "
+            f"answers together cost it an epsilon of {both} at most."
+        )
+    return told
 
 
 def _announced(chain: Chain) -> list[str]:
@@ -148,6 +163,11 @@ def _questions(study: Study) -> list[str]:
         asked.append(f"  {study.class_question or 'your class'}: one of {study.declared.classes}{_names(study)}")
     if study.release.asks("neighbours"):
         asked.append(f"  your neighbours: which of the {study.nodes - 1} others you are linked with")
+    for name in filter(study.release.asks, ("person", "person-again")):
+        ask = study.release.question(name).ask
+        if ask.unit.covers(Unit.NEIGHBOUR_BIT):
+            asked.append(f"  your friends: which of the {study.nodes - 1} others they are")
+        asked.append(f"  {_STAYS[str(ask.unit)]}")
     if study.release.asks("resemblance"):
         asked += ["  Your answers stay here; this device finds out which of a few groups they resemble most."]
     for name in filter(study.release.asks, ("friends", "friends-again")):
@@ -158,4 +178,14 @@ def _questions(study: Study) -> list[str]:
 
 
 def _names(study: Study) -> str:
-    return "" if study.class_names is None else f" ({', '.join(study.class_names)})"
+    return "" if study.class_names is None else f" ({quoted(study.class_names)})"
+
+
+def to_you(text: str) -> str:
+    """Speak to the owner of the device, where a guarantee speaks of a user."""
+    return text.replace("the user was", "you were").replace("the user", "you")
+
+
+def local_minute(moment: datetime) -> str:
+    """Return a time as the reader's clock shows it, with the name of its zone."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M %Z}"

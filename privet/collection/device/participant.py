@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain, repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,7 +22,8 @@ from privet.collection.device.preparation import Prepared, prepare
 from privet.collection.study.directory import Directory
 from privet.collection.study.forms import OpenForm
 from privet.collection.study.manifest import Study
-from privet.data import Categories, Interval, Schema
+from privet.collection.study.tokens import node_of
+from privet.data import Feature, Interval, Schema, code_answers
 from privet.errors import InvalidData, InvalidReports, OutOfRangeWarning
 from privet.mechanisms import Bits, SystemBits
 from privet.release import PrivateData
@@ -36,7 +36,8 @@ class PrivateAnswers:
     """The owner's raw answers. They exist on the device only.
 
     Attributes:
-        features: The answers, in the order of the schema: numbers, or names of categories.
+        features: The answers, in the order of the schema: numbers, names of categories, lists of choices, and None for
+            "prefer not to say" where that is an answer.
         label: The owner's class, by number or name, if the study asks for it.
         neighbours: The ids of the owner's neighbours, if the study asks for them.
     """
@@ -51,36 +52,51 @@ class PrivateAnswers:
         Answers outside their range are moved to its nearest end, also for questions that would not do so themselves.
         """
         study, node = prepared.study, prepared.node
-        features, label = self._coded(study.declared)
+        features, label = self._coded(study)
         for number, value in enumerate(features):
             if not _is_number(value):
                 raise InvalidData(_about_answer(study, number))
         if not all(_is_count(other) and 0 <= other < study.nodes for other in self.neighbours):
             raise InvalidData(f"Each of your neighbours must be another person's id from 0 to {study.nodes - 1}.")
         if label is not None and not (_is_count(label) and 0 <= label < max(study.declared.classes, 1)):
-            raise InvalidData(f"Your class must be a number from 0 to {study.declared.classes - 1}.")
+            raise InvalidData(_about_class(study))
         private = PrivateData.one(node, study.nodes, features, label, [int(each) for each in self.neighbours])
         prepared.release.check(private)
         if len(features) != study.declared.dimension:  # nothing is asked about them
             return replace(private, features=None)
-        return replace(private, features=np.clip(private.features, study.declared.low, study.declared.high))
+        return replace(private, features=np.clip(private.features, study.declared.low, study.declared.top))
 
-    def shown(self, study: Study) -> bytes:
-        """Return the answers as they are, which a member of the panel agrees to show."""
-        features, label = self._coded(study.declared)
+    def shown(self, study: Study, node: int) -> bytes:
+        """Return the answers as they are, which a member of the panel agrees to show.
+
+        Args:
+            study: The study.
+            node: The owner's own number.
+        """
+        features, label = self._coded(study)
+        domains, low, top = study.declared.features, study.declared.low, study.declared.top
+        for number, (value, domain) in enumerate(zip(features, domains, strict=False)):
+            whole = isinstance(domain, Interval) or (_is_number(value) and float(value).is_integer())
+            if not (_is_number(value) and whole and low[number] <= value <= top[number]):
+                raise InvalidData(_about_answer(study, number))
+        if not _is_count(label) or not 0 <= label < study.declared.classes:
+            raise InvalidData(_about_class(study))
         try:
-            return OpenForm(study.declared).pack(features, -1 if label is None else label)
+            return OpenForm.of(study).pack(features, -1 if label is None else label, self.neighbours, node)
         except (InvalidReports, ValueError, TypeError) as error:
             raise InvalidData(f"What you would show cannot be sent: {error}") from None
 
-    def _coded(self, schema: Schema) -> tuple[list[Any], Any]:
-        """Return features and class with codes in place of names."""
-        domains = chain(schema.features, repeat(None))  # a wrong number of answers is found where they are checked
-        coded = [
-            domain.code(value, f"answer {number} of your features") if isinstance(domain, Categories) else value
-            for number, (value, domain) in enumerate(zip(self.features, domains, strict=False))
-        ]
-        return coded, schema.class_code(self.label, "answers' label")
+    def _coded(self, study: Study) -> tuple[list[Any], Any]:
+        """Return features and class with codes in place of names; errors name the question, and no answer."""
+        schema = study.declared
+        try:
+            features = code_answers(schema, self.features)
+        except InvalidData:
+            raise InvalidData(_about_answer(study, _first_wrong(schema, self.features))) from None
+        try:
+            return features, schema.class_code(self.label)
+        except InvalidData:
+            raise InvalidData(_about_class(study)) from None
 
     def outside(self, study: Study) -> list[tuple[int, float]]:
         """Return the number of each answer outside its declared range, and the end of it that it would count as."""
@@ -108,8 +124,9 @@ class Reply:
     def symbols(self) -> dict[str, object]:
         """Return the report as plain values: all that anybody else will see."""
         if self.shows:
-            data = OpenForm(self.study.declared).unpack([0], [self.body])
-            return {"features": data.features[0].tolist(), "label": int(data.labels[0])}
+            data = OpenForm.of(self.study).unpack([-1], [self.body])
+            friends = {} if data.lists is None else {"neighbours": data.lists.indices.tolist()}
+            return {"features": data.features[0].tolist(), "label": int(data.labels[0]), **friends}
         return self.study.release.wire.to_json(self.body)
 
 
@@ -118,6 +135,13 @@ class Deliverer(Protocol):
 
     def send(self, reply: Reply, token: str) -> str:
         """Deliver a report; "stored", or "repeated" where the collector had it already."""
+
+
+class Receiver(Deliverer, Protocol):
+    """Anything that can also be asked first, such as :class:`privet.collection.device.client.Collector`."""
+
+    def why_refused(self, study_id: str, token: str) -> str | None:
+        """Say why a report of this person would be refused; None if it would be taken."""
 
 
 class Eraser(Protocol):
@@ -168,6 +192,53 @@ class Participant:
         """
         self.ledger.show(study, shows=shows)
 
+    def take_part(
+        self,
+        study: Study,
+        private: PrivateAnswers,
+        collector: Receiver,
+        token: str,
+        directory: Directory | None = None,
+        prepared: Prepared | None = None,
+    ) -> Reply:
+        """Ask the collector whether it would take this person's report; only then draw it once, store it and send it.
+
+        Nothing is drawn or charged for a mistyped token, an old round, or a person who answered on another device or
+        was erased. A report that was drawn before, and never left, is destroyed and refunded then.
+
+        Args:
+            study: The study, as :meth:`check` returned it.
+            private: The owner's raw answers.
+            collector: Where the report goes.
+            token: The owner's enrolment token, which names the owner's number.
+            directory: As for :meth:`answer`.
+            prepared: As for :meth:`answer`.
+        """
+        node = node_of(token)
+        refused = None if self.ledger.withdrew(study) else collector.why_refused(study.id, token)
+        if refused is not None:
+            self.stop(study, node, refused)
+        reply = self.answer(study, node, private, directory=directory, prepared=prepared)
+        self.deliver(reply, collector, token)
+        return reply
+
+    def stop(self, study: Study, node: int, why: str) -> None:
+        """End without a report for a study that takes none, and refund one that never left the device.
+
+        A report that was sent before goes on: the collector may have it, and acknowledges it even after closing.
+
+        Args:
+            study: The study, as :meth:`check` returned it.
+            node: The number of the owner.
+            why: The collector's sentence.
+        """
+        if self.ledger.report(study, node) is None:
+            raise Refusal(f"{why} No report was made, and nothing was spent.")
+        entry = next(each for each in self.ledger.entries() if each.study == study.id)
+        if entry.tried is None:
+            returned = self.ledger.refund(study.id, f"The report was never sent: {why}")
+            raise Refusal(f"{why} Your report was never sent; it is destroyed, and {returned:g} is refunded.")
+
     def answer(
         self,
         study: Study,
@@ -179,8 +250,9 @@ class Participant:
     ) -> Reply:
         """Perturb once, store, and from then on give the same report, whatever is asked.
 
-        The order matters: what was made is given again even after the study has closed; nothing is made for a study
-        that was not shown, is not open or costs too much, nor for a round that does not follow the ones answered.
+        No collector is asked; :meth:`take_part` does that first. The order matters: what was made is given again even
+        after the study has closed; nothing is made for a study that was not shown, is not open or costs too much, nor
+        for a round that does not follow the ones answered.
 
         Args:
             study: The study, as :meth:`check` returned it.
@@ -211,7 +283,7 @@ class Participant:
                     "You are in the panel of this study, which asks you to show your answers as they are, and you have "
                     "not agreed to that. Nothing was made."
                 )
-            body = private.shown(study)
+            body = private.shown(study, node)
             return Reply(study, self.ledger.reserve(ready.chain, node, lambda: body, shows=True), shows=True)
         checked = private.checked(ready)
         return Reply(study, self.ledger.reserve(ready.chain, node, lambda: self._perturb(ready, checked)))
@@ -266,7 +338,23 @@ def _about_answer(study: Study, number: int) -> str:
     """Say what an answer must be, without the answer itself."""
     if number >= study.declared.dimension:
         return f"The study asks for {study.declared.dimension} features. Leave out answer {number + 1}."
-    return f"Answer {number + 1} ({study.question(number)}) must be {study.allowed(number)}."
+    return f"Answer {number + 1}, '{study.question(number)}', must be {study.allowed(number)}."
+
+
+def _first_wrong(schema: Schema, answers: Sequence[Any]) -> int:
+    """Return the number of the first answer that is no answer to its question."""
+    for number in range(len(answers)):
+        try:
+            code_answers(schema, answers[: number + 1])
+        except InvalidData:
+            return number
+    return len(answers)
+
+
+def _about_class(study: Study) -> str:
+    """Say what the class must be, without the answer itself."""
+    asked = "Your class" if study.class_question is None else f"Your answer to '{study.class_question}'"
+    return f"{asked} must be {study.allowed_classes}."
 
 
 def _difference(study: Study, shown: Study) -> str:
@@ -284,7 +372,7 @@ def _difference(study: Study, shown: Study) -> str:
     return f"The study is {study.id}, and you were shown {shown.id}."
 
 
-def _domain(domain: Interval | Categories) -> str:
+def _domain(domain: Feature) -> str:
     if isinstance(domain, Interval):
         return f"[{domain.low:g}, {domain.high:g}]"
     return f"{domain.count} categories" if domain.names is None else ", ".join(domain.names)

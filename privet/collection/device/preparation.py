@@ -118,6 +118,8 @@ def _attached(release: LocalRelease, source: Source | None, invited: _Invitation
         ask = question.ask
         for name in ask.attachments():
             value = getattr(ask, name)
+            if value is None and not ask.needs(name):
+                continue
             if not isinstance(value, str):
                 raise Refusal(f"The study does not bind the '{name}' of the question '{ask.name}'. {_NOTHING}")
             if name in ask.per_person():

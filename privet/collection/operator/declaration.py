@@ -132,8 +132,8 @@ def _check_study(system: LocalSystem, planned: LocalRelease, public: Graph, pane
     """Refuse a system that needs somebody or something that a study does not have."""
     if planned.aggregated:
         raise InvalidData(
-            f"{system.name} with these settings needs a trusted aggregator, and a study has none. Use a panel or a "
-            "pilot in its place."
+            f"{system.name} with these settings needs a trusted aggregator or two servers, and a study has neither. "
+            "Use a panel or a pilot in their place."
         )
     has_panel = getattr(system, "panel", None) is not None
     if has_panel and panel is None:

@@ -22,12 +22,16 @@ __all__ = [
 ]
 
 
-def write_links(path: Path, url: str, out: Path) -> int:
+def write_links(path: Path, url: str, out: Path, *, waiting: bool = False) -> int:
     """Write the links of those whom the newest round asks to a CSV file that its owner alone can read.
+
+    The columns are the number, whether the person is in the panel ("yes" or "no"), and the link.
 
     Args:
         path: The study's directory.
         url: Where participants reach the collector.
+        waiting: True for those alone who have not answered the newest round, to remind them. They are read from the
+            store; no collector is asked, and no log names them.
 
     Returns:
         The number of links.
@@ -37,12 +41,19 @@ def write_links(path: Path, url: str, out: Path) -> int:
     with folder.newest() as store:
         form = store.form
         asked = set(form.everybody().tolist()) - {each.node for each in store.erasures()}  # who withdrew is left alone
+        if waiting:
+            asked -= set(store.nodes())
+        panel = set(form.panel.tolist())
     declared = folder.declared
     language = None if declared is None else declared.declaration.language
     spoken = "" if language is None else f"&lang={language}"
     base = f"{url.split('#')[0].rstrip('/')}/#study={form.study.id}&token="
-    links = ((node, base + token + spoken) for node, token in current_tokens(folder) if node in asked)
-    write_secret_rows(out, ["node", "link"], links)
+    links = (
+        (node, "yes" if node in panel else "no", base + token + spoken)
+        for node, token in current_tokens(folder)
+        if node in asked
+    )
+    write_secret_rows(out, ["node", "panel", "link"], links)
     return len(asked)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from privet.collection.operator.keys import Keys, write_secret_rows
 from privet.collection.server.store.store import Store
@@ -15,6 +16,9 @@ from privet.data.files import atomic_directory
 from privet.errors import InvalidData
 from privet.release import Answers
 from privet.release.asks import Ask
+
+if TYPE_CHECKING:
+    from privet.collection.operator.results.study_results import StudyResults
 
 __all__ = ["Declared", "StudyFolder", "open_reports"]
 
@@ -125,6 +129,17 @@ class StudyFolder:
     def database(self) -> str | Path:
         """The database of the reports: a URL, or the SQLite file in the directory."""
         return self.keys.store or self.path / _REPORTS
+
+    def results(self, by: str | None = None) -> StudyResults:
+        """Estimate what people answered, from their reports and public data alone.
+
+        Args:
+            by: "class", or a question by its number (1 is the first) or its words: each question is told for each
+                group, too.
+        """
+        from privet.collection.operator.results.reading import results_at
+
+        return results_at(self.path, by)
 
     def newest(self) -> Store:
         """Open the store of the newest round."""

@@ -41,7 +41,7 @@ class TrainedModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model's directory with ``study.json`` and ``facts.json`` beside what :meth:`Fitted.save` writes."""
-        with atomic_directory(path) as folder:
+        with atomic_directory(path, private=True) as folder:
             self.fitted.save(folder)
             (folder / "study.json").write_bytes(self.study.canonical())
             for number, earlier in enumerate(self.chain.rounds[:-1], start=1):

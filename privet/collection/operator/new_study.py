@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from privet.data import Graph
     from privet.systems import LocalSystem
 
-__all__ = ["draw_up", "make_study", "price_of"]
+__all__ = ["draw_up", "make_study", "price_of", "unnamed"]
 
 _SEED = 0  # public: anybody can draw the same lots
 _T = TypeVar("_T")
@@ -37,6 +37,19 @@ _T = TypeVar("_T")
 def price_of(study: Study) -> float:
     """Return the epsilon of all rounds of a study together, as far as its first round tells."""
     return Chain((study,)).announced.price.epsilon
+
+
+def unnamed(study: Study) -> list[str]:
+    """Warn of what participants would read as "Feature 0" or "Class 0"."""
+    told = []
+    if study.questions is None and study.release.asks_about(Unit.FEATURES):
+        told.append('Warning: the questions have no words, so participants read "Feature 0". Give each its ask.')
+    names = [domain.names for domain in study.declared.features if isinstance(domain, Categories)]
+    if any(each is None for each in names):
+        told.append("Warning: some answers have no names, so participants choose between numbers. Name the answers.")
+    if study.release.asks("label") and study.class_names is None:
+        told.append('Warning: the classes have no names, so participants choose "Class 0". Name them under [class].')
+    return told
 
 
 def make_study(file: StudyFile, folder: Path) -> StudyFolder:
@@ -120,7 +133,9 @@ def _system(declaration: Declaration, chosen: SystemChoice) -> LocalSystem:
     if not issubclass(kind, LocalSystem):
         raise InvalidData(f"{chosen.name} trains on data that a trusted holder has. Name a system of the local model.")
     known = {each.name for each in fields(kind)}
-    budgets = {f"epsilon_{name}": getattr(declaration.budgets, name) for name in ("features", "labels", "edges")}
+    budgets = {
+        f"epsilon_{name}": getattr(declaration.budgets, name) for name in ("features", "labels", "edges", "person")
+    }
     unknown = sorted(chosen.settings.keys() - known) + [
         name for name, value in budgets.items() if value is not None and name not in known
     ]
@@ -144,16 +159,16 @@ def _placed(file: StudyFile, key: KeyPath, make: Callable[[], _T]) -> _T:
 def _unordered(declaration: Declaration, release: LocalRelease) -> list[tuple[KeyPath, str]]:
     """Find categories without an order that a mechanism would read as numbers."""
     asked = [each for each in release.questions if each.ask.unit is Unit.FEATURES]
-    numeric = [each.mechanism.name for each in asked if not hasattr(each.mechanism, "categories")]
+    numeric = [each.mechanism.name for each in asked if not {"categories", "columns"} & {*each.mechanism.implied}]
     if not numeric:
         return []
     problems: list[tuple[KeyPath, str]] = []
     for place, question in enumerate(declaration.questions):
-        domain = question.feature
+        domain = question.feature()
         if isinstance(domain, Categories) and domain.count > 2 and not question.ordered:
             sentence = (
                 f"has answers without an order, which {numeric[0]} would read as the numbers 0 to {domain.count - 1}. "
-                "Say ordered = true, ask a yes-or-no question about each answer, or use the mechanism sampled-response."
+                "Say ordered = true, ask a yes-or-no question about each answer, or use the mechanism mixed-response."
             )
             problems.append((("questions", place), sentence))
     return problems

@@ -207,4 +207,6 @@ def _shown(parts: Sequence[OpenData]) -> Shown | None:
         return None
     users = np.concatenate([part.users for part in some])
     features = sp.csr_array(np.concatenate([part.features for part in some]))
-    return Shown(users, features, np.concatenate([part.labels for part in some]))
+    lists = [part.lists for part in some if part.lists is not None]
+    whole = sp.csr_array(sp.vstack(lists)) if len(lists) == len(some) else None
+    return Shown(users, features, np.concatenate([part.labels for part in some]), whole)

@@ -54,15 +54,15 @@ _SERVER = (
     "from privet.collection.server.http.app import Limits\n"
     "from privet.collection.server.http.monitoring import Events\n"
     "from privet.collection.serving import serve\n"
-    "path, port, rate, proxied, log = sys.argv[1:]\n"
-    "limits = Limits(rate=float(rate), proxied=proxied == 'True')\n"
+    "path, port, rate, burst, proxied, log = sys.argv[1:]\n"
+    "limits = Limits(rate=float(rate), burst=int(burst), proxied=proxied == 'True')\n"
     "events = Events(sys.stderr if log else None, as_json=log == 'json')\n"
     "serve(StudyFolder.open(Path(path)), '127.0.0.1', int(port), limits, events)\n"
 )
 
 
 def start_collector(
-    folder: StudyFolder, port: int, rate: float = 0.0, *, proxied: bool = False, log: str = ""
+    folder: StudyFolder, port: int, rate: float = 0.0, *, burst: int = 1000, proxied: bool = False, log: str = ""
 ) -> subprocess.Popen[bytes]:
     """Serve a study in a process of its own, and return once it answers.
 
@@ -70,10 +70,11 @@ def start_collector(
         folder: The study's directory.
         port: The port of loopback to listen on.
         rate: Requests a second from one address; 0 for any number.
+        burst: Requests that an address may send at once.
         proxied: Believe the address that a proxy names.
         log: "json" or "text" for a log of events on its standard error; none by default.
     """
-    command = [sys.executable, "-c", _SERVER, str(folder.path), str(port), str(rate), str(proxied), log]
+    command = [sys.executable, "-c", _SERVER, str(folder.path), str(port), str(rate), str(burst), str(proxied), log]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     give_up = time.monotonic() + _PATIENCE
     while server.poll() is None and time.monotonic() < give_up:

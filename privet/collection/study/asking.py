@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from privet.collection.study.forms import RoundForm
 from privet.release.asks import Ask
+from privet.release.asks._choice import Choice
 from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends
 from privet.release.asks.label import Label
-from privet.release.asks.resemblance import Resemblance
 
 __all__ = ["Group", "groups", "in_words"]
 
@@ -50,18 +50,19 @@ def groups(forms: Sequence[RoundForm], labels: NDArray[Any] | None = None) -> li
     """
     form = forms[-1]
     asked, panel = _asked(form), _mask(form, form.panel)
-    found = [Group(int(panel.sum()), "show their features and class as they are (the panel)", True)]
+    what = "features, class and friends" if form.study.shows_friends else "features and class"
+    found = [Group(int(panel.sum()), f"show their {what} as they are (the panel)", True)]
     found += _asking([question.ask for question in form.release.questions], asked)
     found += _leaving_out(forms, ~asked & ~panel, labels)
     return [group for group in found if group.people]
 
 
 def _asking(asks: Sequence[Ask], asked: Mask) -> Iterator[Group]:
-    others = [in_words(ask) for ask in asks if not isinstance(ask, Resemblance | Friends)]
+    others = [in_words(ask) for ask in asks if not isinstance(ask, Choice | Friends)]
     if others:
         yield Group(int(asked.sum()), f"are asked for {' and '.join(others)}", True)
     for ask in asks:
-        if isinstance(ask, Resemblance):
+        if isinstance(ask, Choice):
             options = np.where(asked, ask.options(), 0)
             for number in np.unique(options[options > 1]).tolist():
                 people = int((options == number).sum())
@@ -75,7 +76,7 @@ def _leaving_out(forms: Sequence[RoundForm], rest: Mask, labels: NDArray[Any] | 
     form = forms[-1]
     reasons: list[tuple[str, Mask]] = []
     for question in form.release.questions:
-        if isinstance(question.ask, Resemblance):
+        if isinstance(question.ask, Choice):
             reasons += _known(forms[:-1], labels, len(rest))
             reasons.append(("are not asked, because their answer could not matter", np.ones_like(rest)))
         elif isinstance(question.ask, Friends):

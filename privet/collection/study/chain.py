@@ -30,6 +30,7 @@ _KEPT = {
     "plan": "plan of the rounds",
     "inputs": "public data",
     "delete_after": "time after which reports are deleted",
+    "publish_results": "promise about publishing results",
 }
 
 

@@ -19,9 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from privet.data.graph import Duplicates, SelfLoops
 from privet.data.store.edge_pieces import Piece, cut_into_pieces, find_edge
-from privet.data.store.files import flush_directory, flush_file, write_text
+from privet.data.store.files import count_nodes, flush_directory, flush_file, read_node_batches, write_text
 from privet.data.store.manifest import By, Manifest, PartitionEntry, folder_of
-from privet.data.store.node_files import count_nodes, read_node_batches
 from privet.data.store.placing import Placement, place
 from privet.data.store.reading import GraphStore
 from privet.data.store.running import Progress, run_tasks

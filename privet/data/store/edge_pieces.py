@@ -76,7 +76,6 @@ def read_piece(piece: Piece, nodes: int, self_loops: SelfLoops, rows: int) -> It
     """Read the edges of a piece, [2, n] at a time.
 
     Args:
-        piece: The piece.
         nodes: The number of nodes, which ids must be below.
         self_loops: ``"refuse"``, ``"drop"`` or ``"keep"`` edges from a node to itself.
         rows: The largest n.

@@ -1,4 +1,4 @@
-"""Checksummed files: written under a temporary name, flushed to the disk, then renamed."""
+"""Files of a store, checksummed, flushed to the disk and then renamed; and files about nodes, read in batches."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from privet.errors import InvalidData, InvalidParameter
+from privet.errors import InvalidData, InvalidParameter, one_line
 
 __all__ = [
     "StoredFile",
+    "count_nodes",
     "flush_directory",
     "flush_file",
     "keep_private",
     "mapped",
+    "read_node_batches",
     "reading",
     "seal",
     "write_array",
     "write_text",
     "writing",
 ]
+
+_BATCH = 1 << 18  # rows
 
 
 class StoredFile(BaseModel):
@@ -125,7 +129,6 @@ def write_array(path: Path, array: NDArray[Any], folder: Path) -> StoredFile:
 
     Args:
         path: The file.
-        array: The array.
         folder: The directory of the manifest.
     """
     with writing(path, flush=False) as temporary, temporary.open("wb") as file:
@@ -194,3 +197,49 @@ def flush_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def count_nodes(path: Path) -> int:
+    """Count the rows of a file.
+
+    Args:
+        path: A ``.csv`` or ``.parquet`` file with the column node.
+    """
+    return sum(batch.num_rows for batch in read_node_batches(path, ["node"]))
+
+
+def read_node_batches(path: Path, columns: list[str] | None = None) -> Iterator[Any]:
+    """Read a file as :class:`pyarrow.Table` objects of bounded size.
+
+    Args:
+        path: A ``.csv`` or ``.parquet`` file with the column node.
+        columns: The columns to read; all by default.
+    """
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    if path.suffix not in (".csv", ".parquet"):
+        raise InvalidParameter("nodes", "a number, or a .csv or .parquet file", path.name)
+    with reading(path):
+        try:
+            if path.suffix == ".parquet":
+                with parquet.ParquetFile(path) as file:
+                    _check_columns(path, file.schema_arrow.names)
+                    yield from map(_as_table, file.iter_batches(_BATCH, columns=columns))
+            else:
+                with csv.open_csv(path, convert_options=csv.ConvertOptions(include_columns=columns)) as file:
+                    _check_columns(path, file.schema.names)
+                    yield from map(_as_table, file)
+        except (pa.ArrowException, KeyError) as error:
+            raise InvalidData(f"The file {path} is no table of nodes: {one_line(str(error))}.") from None
+
+
+def _as_table(batch: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch])
+
+
+def _check_columns(path: Path, names: list[str]) -> None:
+    if names.count("node") != 1:
+        raise InvalidData(f"The file {path} must have one column 'node'; it has {one_line(', '.join(names))}.")

@@ -35,11 +35,7 @@ class Placement:
     folder: Path
 
     def rows(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the store rows of some ids.
-
-        Args:
-            ids: The ids.
-        """
+        """Return the store rows of some ids."""
         return ids if self.by == "id" else np.asarray(mapped(self.folder / "rows.npy")[ids], dtype=np.int64)
 
     def ids(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -93,7 +89,6 @@ def hashed(ids: NDArray[np.integer], partitions: int) -> NDArray[np.int64]:
     """Return the partition of each id by a fixed hash of it.
 
     Args:
-        ids: The ids.
         partitions: The number of partitions.
 
     >>> import numpy as np

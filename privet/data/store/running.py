@@ -82,7 +82,6 @@ def results_of(futures: Sequence[Any], client: Client) -> Iterator[tuple[int, An
     """Give the number and the result of each future as it is finished.
 
     Args:
-        futures: The futures.
         client: Their client.
     """
     from distributed import TimeoutError as NothingHappened

@@ -94,7 +94,6 @@ def open_table(store: GraphStore, name: str) -> StoredTable:
     """Open a table of a store.
 
     Args:
-        store: The store.
         name: The table's name.
     """
     folder = store.path / "tables" / name
@@ -125,7 +124,6 @@ def write_table(
     """Write a table whose rows come in any order and need not fit into memory together.
 
     Args:
-        store: The store.
         name: The table's name.
         batches: :class:`pyarrow.Table` objects of equal schema with the column ``node``, each small enough for memory.
         complete: True if every node must have a row.
@@ -166,7 +164,6 @@ def write_blocks(store: GraphStore, name: str, blocks: Iterable[Any]) -> StoredT
     """Write a table that is made partition by partition.
 
     Args:
-        store: The store.
         name: The table's name.
         blocks: One :class:`pyarrow.Table` with the column ``node`` for each partition, in the partitions' order.
     """

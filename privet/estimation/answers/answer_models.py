@@ -13,12 +13,21 @@ from scipy.optimize import minimize_scalar
 
 from privet.mechanisms import OfferedResponse
 
-__all__ = ["AnswerModel", "KnownAccuracy", "SeenScores", "best_offers", "evidence", "possible_evidence"]
+__all__ = [
+    "AnswerModel",
+    "KnownAccuracy",
+    "SeenScores",
+    "best_offers",
+    "evidence",
+    "groups_of_offers",
+    "possible_evidence",
+]
 
 Array = NDArray[np.float64]
 Offers = NDArray[np.integer[Any]]
 
 _BLOCK = 1 << 18  # people at once
+_LITTLE = 1e-3  # the worth of a nat of information beside the chance of a right decision
 _SMOOTHING = 2.0  # the weight of the average confusion, in people
 
 
@@ -111,7 +120,12 @@ class KnownAccuracy(AnswerModel):
 
 
 def best_offers(
-    log_prior: Array, model: AnswerModel, mechanism: OfferedResponse, absent: Sequence[int] = ()
+    log_prior: Array,
+    model: AnswerModel,
+    mechanism: OfferedResponse,
+    absent: Sequence[int] = (),
+    *,
+    decisive: bool = False,
 ) -> tuple[Offers, Array]:
     """Choose for each person the set of likeliest classes whose randomised answer tells most about the class.
 
@@ -120,10 +134,12 @@ def best_offers(
         model: The true answers of people of each class.
         mechanism: The randomiser; it bounds the number of options.
         absent: Classes that are never offered, since nothing is known of how people of them answer (default: none).
+        decisive: True if nothing but the prior will stand beside the answer. The chance of the right class then
+            counts, and information only where no answer could change the decision.
 
     Returns:
         The offered classes of each person, ascending and filled up with -1, and the information of the answer about
-        the class, in nats.
+        the class, in nats, or its worth for the decision.
     """
     people, classes = log_prior.shape
     most = min(classes, mechanism.most)
@@ -137,9 +153,9 @@ def best_offers(
         order = np.argsort(rank, axis=1, kind="stable")
         for options in range(2, min(most, classes - len(absent)) + 1):
             sets = np.sort(order[:, :options], axis=1)
-            for offered, rows in _groups(sets):
+            for offered, rows in groups_of_offers(sets):
                 channel = _randomised(model.confusion(offered), mechanism)
-                found = _information(prior[rows], channel)
+                found = (_decision if decisive else _information)(prior[rows], channel)
                 better = rows[found > value[block][rows] + 1e-12]
                 value[start + better] = found[found > value[block][rows] + 1e-12]
                 offers[start + better] = [*offered, *[-1] * (most - options)]
@@ -158,7 +174,7 @@ def evidence(
         mechanism: The randomiser.
     """
     found = np.zeros((len(offers), model.classes), dtype=np.float32)
-    for offered, rows in _groups(offers):
+    for offered, rows in groups_of_offers(offers):
         channel = np.log(_randomised(model.confusion(offered), mechanism))
         found[rows] = channel.T[positions[rows]]
     return found
@@ -181,15 +197,15 @@ def possible_evidence(
     kinds = np.full(len(offers), -1, dtype=np.int64)
     found: list[NDArray[np.float32]] = []
     asked = np.flatnonzero((offers >= 0).sum(axis=1) > 1)
-    for offered, rows in _groups(offers[asked]):
-        said = np.zeros((offers.shape[1] + 1, model.classes), dtype=np.float32)
-        said[: len(offered)] = np.log(_randomised(model.confusion(offered), mechanism)).T
+    for offered, rows in groups_of_offers(offers[asked]):
         kinds[asked[rows]] = len(found)
-        found.append(said)
-    return kinds, np.stack(found) if found else np.zeros((0, 1, model.classes), dtype=np.float32)
+        found.append(np.log(_randomised(model.confusion(offered), mechanism)).T.astype(np.float32))
+    most = 1 + max((len(each) for each in found), default=0)
+    padded = [np.pad(each, ((0, most - len(each)), (0, 0))) for each in found]
+    return kinds, np.stack(padded) if found else np.zeros((0, 1, model.classes), dtype=np.float32)
 
 
-def _groups(offers: Offers) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
+def groups_of_offers(offers: Offers) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
     """Yield each set of offered classes with the people who are offered it."""
     if not len(offers):
         return
@@ -207,9 +223,13 @@ def _groups(offers: Offers) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]
 
 def _randomised(confusion: Array, mechanism: OfferedResponse) -> Array:
     """Return P(randomised answer | class)."""
-    options = confusion.shape[1]
-    keep, flip = mechanism.keep[options - 2], mechanism.flip[options - 2]
-    return np.asarray(flip + (keep - flip) * confusion)
+    return np.asarray(confusion @ mechanism.channel(confusion.shape[1]))
+
+
+def _decision(prior: Array, channel: Array) -> Array:
+    """Return the chance that the likeliest class after the answer is right, and a little for information."""
+    joint = prior[:, :, None] * channel
+    return np.asarray(joint.max(axis=1).sum(axis=1) + _LITTLE * _information(prior, channel))
 
 
 def _information(prior: Array, channel: Array) -> Array:

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 from privet.errors import InvalidData
 from privet.release.asks.resemblance import as_integers
 
-__all__ = ["LinearScorer", "check_classes", "mean_scorer", "panel_scorer", "pilot_scorer", "unit_rows"]
+__all__ = [
+    "LinearScorer",
+    "Ridge",
+    "check_classes",
+    "mean_scorer",
+    "panel_scorer",
+    "pilot_scorer",
+    "ridge",
+    "unit_rows",
+]
 
 Array = NDArray[np.float64]
 
@@ -41,6 +50,47 @@ class LinearScorer:
     absent: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Ridge:
+    """A ridge regression of classes on features.
+
+    Attributes:
+        weights: (features + 1) x classes, the last row offsets.
+        unit_length: True if features are divided by their length first.
+        people: The places, among the given rows, of the people that it learned from.
+        labels: Their classes.
+        scores: Their scores by regressions that did not see them.
+    """
+
+    weights: Array
+    unit_length: bool
+    people: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    scores: Array
+
+
+def ridge(features: Any, labels: NDArray[np.integer[Any]], classes: int, *, seed: int | None = 0) -> Ridge:
+    """Fit a ridge regression as :func:`panel_scorer` does, and keep its real weights.
+
+    Args:
+        features: As for :func:`panel_scorer`.
+        labels: As for :func:`panel_scorer`.
+        classes: As for :func:`panel_scorer`.
+        seed: As for :func:`panel_scorer`.
+    """
+    check_classes(labels, classes, "A panel")
+    order = np.random.default_rng(seed).permutation(len(labels))
+    dual = features.shape[1] >= len(labels)
+    kept = order[: _MOST if dual else None]
+    rows, targets = sp.csr_array(features, dtype=np.float64)[kept], labels[kept].astype(np.int64)
+    some = slice(0, _TUNED_ON)
+    form = _UnitRows() if rows.nnz < _DENSE * rows.shape[0] * rows.shape[1] else _Columns.of(rows)
+    inputs = form.inputs(rows[some])
+    penalty = min(_PENALTIES, key=lambda each: _left_out(inputs, targets[some], classes, each)[0])
+    _, scores, weights = _left_out(form.inputs(rows), targets, classes, penalty)
+    return Ridge(form.linear(weights), form.unit_length, kept, targets, scores)
+
+
 def panel_scorer(
     features: Any, labels: NDArray[np.integer[Any]], classes: int, *, seed: int | None = 0
 ) -> LinearScorer:
@@ -56,17 +106,8 @@ def panel_scorer(
         classes: The number of classes.
         seed: The seed of the choice of people, where a panel is so large that not all are needed.
     """
-    absent = check_classes(labels, classes, "A panel")
-    order = np.random.default_rng(seed).permutation(len(labels))
-    dual = features.shape[1] >= len(labels)
-    kept = order[: _MOST if dual else None]
-    rows, targets = sp.csr_array(features, dtype=np.float64)[kept], labels[kept].astype(np.int64)
-    some = slice(0, _TUNED_ON)
-    form = _UnitRows() if rows.nnz < _DENSE * rows.shape[0] * rows.shape[1] else _Columns.of(rows)
-    inputs = form.inputs(rows[some])
-    penalty = min(_PENALTIES, key=lambda each: _left_out(inputs, targets[some], classes, each)[0])
-    _, scores, weights = _left_out(form.inputs(rows), targets, classes, penalty)
-    return LinearScorer(as_integers(form.linear(weights)), form.unit_length, scores, targets, absent)
+    found, absent = ridge(features, labels, classes, seed=seed), check_classes(labels, classes, "A panel")
+    return LinearScorer(as_integers(found.weights), found.unit_length, found.scores, found.labels, absent)
 
 
 def mean_scorer(sums: Array, counts: NDArray[np.integer[Any]], noise: float) -> LinearScorer:

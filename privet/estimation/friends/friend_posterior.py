@@ -17,7 +17,7 @@ from privet.estimation.shared_weights import SharedWeights
 from privet.mechanisms import Counts
 from privet.release.asks.friends import Friends, check_rounds
 
-__all__ = ["FriendPosterior", "friend_posterior", "second_round"]
+__all__ = ["FriendPosterior", "class_shares", "friend_posterior", "second_round"]
 
 Array = NDArray[np.float64]
 
@@ -88,7 +88,7 @@ def friend_posterior(
     if not (known >= 0).any():
         raise InvalidData("The friend question needs the label of at least one person; there is none.")
     transition = np.eye(classes) if label_transition is None else np.asarray(label_transition)
-    shares = _shares(np.bincount(known[known >= 0], minlength=classes), transition)
+    shares = class_shares(np.bincount(known[known >= 0], minlength=classes), transition)
     facts = _Facts(
         np.broadcast_to(np.log(shares), (len(known), classes)) if prior is None else prior, known, transition
     )
@@ -183,8 +183,13 @@ class _Facts:
         return self.log_prior(nodes) + np.log(np.maximum(self.heard(nodes), _NEVER))
 
 
-def _shares(labels: NDArray[np.integer[Any]], transition: Array) -> Array:
-    """Estimate the shares of the classes from the number of each label, by expectation maximisation."""
+def class_shares(labels: NDArray[np.integer[Any]], transition: Array) -> Array:
+    """Estimate the shares of the classes from the number of each label, by expectation maximisation.
+
+    Args:
+        labels: The number of people with each label.
+        transition: T[i, j] = Pr[label j | class i].
+    """
     shares = np.full(len(labels), 1 / len(labels))
     for _ in range(50):
         joint = transition * shares[:, None]

@@ -52,7 +52,6 @@ def parse_cluster(text: str, *, insecure: bool = False) -> Cluster:
     """Read ``local[:workers[:memory]]`` or a scheduler's address.
 
     Args:
-        text: The text.
         insecure: True to accept an address that is not ``tls://``, where nobody is asked for a key (default False).
 
     >>> parse_cluster("local:2:1.5GiB")

@@ -24,7 +24,6 @@ class Columns:
     """A dense matrix with one row for each node, one file for each partition; removed with the object.
 
     Args:
-        graph: The graph.
         folder: The directory of the files.
         width: The number of columns.
         dtype: The type of the numbers.

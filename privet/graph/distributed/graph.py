@@ -104,11 +104,7 @@ class ClusterGraph:
         return self._run(function, columns, None)
 
     def checked(self, array: Any) -> NDArray[Any]:
-        """Return an array of two dimensions with one row for each node, or refuse it.
-
-        Args:
-            array: The array.
-        """
+        """Return an array of two dimensions with one row for each node, or refuse it."""
         values = np.asarray(array)
         values = values[:, None] if values.ndim == 1 else values
         if values.ndim != 2 or len(values) != self.store.num_nodes:

@@ -94,7 +94,6 @@ def gcn_operator(graph: ClusterGraph, *, self_loops: bool) -> ClusterOperator:
     """Make the symmetric normalisation D^-1/2 A D^-1/2.
 
     Args:
-        graph: The graph.
         self_loops: True adds a loop at every node that has none; False leaves all loops out (KProp's).
     """
     return ClusterOperator(graph, Normalisation(-0.5, -0.5, _loops(self_loops)))
@@ -104,18 +103,13 @@ def mean_operator(graph: ClusterGraph, *, self_loops: bool) -> ClusterOperator:
     """Make the mean over neighbours, D^-1 A.
 
     Args:
-        graph: The graph.
         self_loops: True adds a loop at every node that has none; False leaves all loops out.
     """
     return ClusterOperator(graph, Normalisation(-1.0, 0.0, _loops(self_loops)))
 
 
 def sum_operator(graph: ClusterGraph) -> ClusterOperator:
-    """Make the sum over neighbours, A as it is.
-
-    Args:
-        graph: The graph.
-    """
+    """Make the sum over neighbours, A as it is."""
     return ClusterOperator(graph, Normalisation(0.0, 0.0, "stored"))
 
 
@@ -123,7 +117,6 @@ def pagerank_operator(graph: ClusterGraph, r: float) -> ClusterOperator:
     """Make the operator of personalised PageRank, D^(r-1) A D^(-r).
 
     Args:
-        graph: The graph.
         r: The convolution coefficient, from 0 to 1.
     """
     if not 0.0 <= r <= 1.0:

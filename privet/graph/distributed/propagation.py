@@ -17,7 +17,7 @@ from privet.data.store import StoredPartition
 from privet.errors import InvalidParameter
 from privet.graph.distributed.columns import Columns
 from privet.graph.distributed.operators import ClusterOperator, sum_operator
-from privet.graph.propagation import residual_bound, series_terms
+from privet.graph.propagation import series_weights
 
 __all__ = ["completed_columns", "kprop", "pagerank_series", "polynomial"]
 
@@ -49,12 +49,7 @@ def pagerank_series(
         terms: The number of terms, L; give it or ``tolerance``.
         tolerance: The largest error in units of the features' norm, from which L follows.
     """
-    if (terms is None) == (tolerance is None):
-        given = "both" if terms is not None else "neither"
-        raise InvalidParameter(f"pagerank_series takes either terms or tolerance; {given} was given.")
-    count = terms if terms is not None else series_terms(alpha, tolerance or 0.0)
-    residual_bound(alpha, count)  # checks both
-    return polynomial(x, operator, [alpha * (1.0 - alpha) ** power for power in range(count)])
+    return polynomial(x, operator, series_weights(alpha, terms, tolerance))
 
 
 def polynomial(x: Columns, operator: ClusterOperator, coefficients: Sequence[float]) -> Columns:

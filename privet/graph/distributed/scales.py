@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from privet.data.store.files import reading, writing
 from privet.data.store.manifest import folder_of
 from privet.data.store.reading import GraphStore, StoredPartition
-from privet.graph.normalisation import degree_powers
+from privet.graph.csr import degree_powers
 
 __all__ = ["Loops", "Normalisation", "ScaleTask", "opened", "prepare_scales", "scale_paths", "scales_of"]
 
@@ -50,22 +50,14 @@ class Normalisation:
     loops: Loops
 
     def loop_weights(self, partition: StoredPartition) -> NDArray[np.float32] | None:
-        """Return the weight of each row's loop, or None if there are none.
-
-        Args:
-            partition: The partition.
-        """
+        """Return the weight of each row's loop, or None if there are none."""
         if self.loops == "every":
             return np.ones(partition.entry.rows, np.float32)
         stored = partition.loops if self.loops == "stored" else None
         return None if stored is None else stored.astype(np.float32)
 
     def degrees(self, partition: StoredPartition) -> NDArray[np.float64]:
-        """Return the row sums of A + loops.
-
-        Args:
-            partition: The partition.
-        """
+        """Return the row sums of A + loops."""
         degrees = np.diff(partition.pointers).astype(np.float64)
         weights = self.loop_weights(partition)
         return degrees if weights is None else degrees + weights
@@ -114,7 +106,6 @@ def scales_of(
     """Compute L for a partition's rows and R for its rows and its halo's, each None where it is one.
 
     Args:
-        partition: The partition.
         chosen: The operator.
         dtype: The type of the scales.
     """

@@ -100,7 +100,11 @@ class AdditiveNoise(CoordinateMechanism):
         result: Distribution = {}
         for symbol in range(-self.largest_symbol, self.largest_symbol + 1, 2):
             point = (symbol + self.grid_steps) // 2
-            here, above = self._probability(point, whole), self._probability(point, whole + 1)
+            here = self._probability(point, whole)
+            if not threshold:  # a value on the grid is not rounded
+                result[symbol] = here
+                continue
+            above = self._probability(point, whole + 1)
             lower, upper = ((1 - chance) * a + chance * b for a, b in zip(here, above, strict=True))
             result[symbol] = (lower, upper)
         return result

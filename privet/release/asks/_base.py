@@ -84,6 +84,8 @@ class Ask(ABC):
         instead_of: The names of questions that nobody is asked who is asked this one; the dearest of them is charged.
         other_pairs_than: The names of questions about pairs that this one never counts; the dearest is charged.
         publishes_classes: True if every participant is given a table of the classes that people reported or showed.
+        weighs_friends: True if the function weighs friends beside features: a panel from which it is learned then shows
+            its friends as well.
         salts: The salts of attached arrays by name. They are part of what digests are made of and of no manifest:
             whoever has a manifest alone cannot try out what an array might have been.
     """
@@ -96,6 +98,7 @@ class Ask(ABC):
     instead_of: ClassVar[tuple[str, ...]] = ()
     other_pairs_than: ClassVar[tuple[str, ...]] = ()
     publishes_classes: ClassVar[bool] = False
+    weighs_friends: ClassVar[bool] = False
     salts: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, compare=False, repr=False)
 
     @classmethod
@@ -117,6 +120,10 @@ class Ask(ABC):
     def per_person(cls) -> tuple[str, ...]:
         """Return the names of the attachments of which a device needs one row only."""
         return tuple(each.name for each in fields(cls) if each.metadata.get("per_person"))
+
+    def needs(self, name: str) -> bool:
+        """Tell whether an attached array is part of the function that these parameters declare."""
+        return True
 
     def attachment(self, name: str) -> NDArray[Any]:
         """Return an attached array; it is an error if it is not here."""

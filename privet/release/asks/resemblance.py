@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,15 +11,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from privet.data.population import Population
-from privet.errors import InvalidData, InvalidParameter, InvalidReports
-from privet.mechanisms import Mechanism, OfferedResponse
+from privet.errors import InvalidData, InvalidParameter
 from privet.privacy import Unit
-from privet.release.asks._base import ATTACHED, DRAWN_UP, PER_PERSON, Ask, OwnRow
+from privet.release.asks._base import ATTACHED, DRAWN_UP
+from privet.release.asks._choice import Choice
 from privet.release.asks.features import Features
-from privet.release.pretence import Pretence
 from privet.release.private import PrivateData
 
-__all__ = ["Resemblance", "as_integers", "linear_scores"]
+__all__ = ["Resemblance", "as_integers", "check_scorer", "linear_scores", "row_by_row", "unit_scores"]
 
 _PEOPLE = 1 << 12  # scored at a time, so that sums stay in the processor's cache
 _LARGEST = 1 << 20  # the largest integer weight: sums of millions of features stay exact in 64-bit floats
@@ -37,15 +37,31 @@ def linear_scores(features: Any, scorer: NDArray[np.integer[Any]], unit_length: 
         scorer: One row of weights a feature, and a last row of offsets; one column a class.
         unit_length: True to divide each person's features by their length first, so that long texts are not favoured.
     """
-    weights, offsets = scorer[:-1].astype(np.float64), scorer[-1].astype(np.float64)
+    scores, squares = _sums(features, scorer)
+    offsets = scorer[-1].astype(np.float64)
+    # Scores times the length have the same largest class.
+    return np.asarray(scores + (np.sqrt(squares)[:, None] * offsets if unit_length else offsets))
+
+
+def unit_scores(features: Any, scorer: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+    """Score each class for features of length one, so that scores of something else can be added.
+
+    The arithmetic is that of :func:`linear_scores`; then score = sum / length + offset, and the offset alone for
+    features that are all zero.
+    """
+    scores, squares = _sums(features, scorer)
+    lengths = np.sqrt(squares)[:, None]
+    return np.asarray(np.divide(scores, lengths, out=np.zeros_like(scores), where=lengths > 0) + scorer[-1])
+
+
+def _sums(features: Any, scorer: NDArray[np.integer[Any]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return scores without offsets, and sums of squares."""
+    weights = scorer[:-1].astype(np.float64)
     if sp.issparse(features):
         rows = features.astype(np.float64).sorted_indices()
         scores = np.asarray(rows @ weights)  # which adds the entries of a row in their order
-        squares = np.asarray(rows.multiply(rows).tocsr() @ np.ones(len(weights)))
-    else:
-        scores, squares = _in_order(np.asarray(features), weights)
-    # Scores times the length have the same largest class.
-    return np.asarray(scores + (np.sqrt(squares)[:, None] * offsets if unit_length else offsets))
+        return scores, np.asarray(rows.multiply(rows).tocsr() @ np.ones(len(weights)))
+    return _in_order(np.asarray(features), weights)
 
 
 def _in_order(features: NDArray[Any], weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -65,19 +81,40 @@ def as_integers(weights: NDArray[np.floating[Any]]) -> NDArray[np.int32]:
     return np.rint(weights * (_LARGEST / largest if largest else 1.0)).astype(np.int32)
 
 
-@dataclass(frozen=True)
-class Resemblance(Ask):
-    """The class of largest score among the classes that a person is offered.
+def row_by_row(scorer: Callable[[Any], Any], features: Any) -> NDArray[np.float64]:
+    """Apply a function to one row of features at a time, as on a device: one of several would mix people's data."""
+    rows = [np.asarray(scorer(features[[i]]), dtype=np.float64) for i in range(features.shape[0])]
+    if any(row.ndim != 2 or row.shape != (1, rows[0].shape[1]) for row in rows):
+        raise InvalidData("A scorer must give one row with a score for each class, for one row of features.")
+    return np.concatenate(rows) if rows else np.zeros((0, 0))
 
-    Formal guarantee: the answer is a public function of the features, so randomised response over the offered classes
-    protects the whole feature vector with its epsilon, whatever the scorer and the offers are, and whatever the server
-    learned before from others.
+
+def check_scorer(scorer: Any, dimension: int | None = None) -> None:
+    """Refuse a scorer that is neither a function nor a matrix of integers with a row for each feature and offsets.
+
+    Args:
+        scorer: The scorer; what is not here yet is not looked at.
+        dimension: The number of features; None if it is not known.
+    """
+    if not isinstance(scorer, np.ndarray):
+        return
+    if scorer.ndim != 2 or not np.issubdtype(scorer.dtype, np.integer):
+        raise InvalidParameter("scorer", "a matrix of integers, or a function", f"{scorer.ndim}-d {scorer.dtype}")
+    if dimension is not None and len(scorer) != dimension + 1:
+        raise InvalidData("scorer", f"{dimension + 1} rows: one a feature, and offsets", f"{len(scorer)} rows")
+
+
+@dataclass(frozen=True)
+class Resemblance(Choice):
+    """The class of largest score by the features alone, among the classes that a person is offered.
+
+    Formal guarantee: that of :class:`~privet.release.asks._choice.Choice` for the whole feature vector.
 
     Attributes:
-        scorer: The weights of a linear scorer, (features + 1) x classes integers, the last row offsets; or any public
-            function of a feature matrix that returns one score a class, which cannot travel in a manifest.
         offers: The classes that each person is offered, ascending, N x columns, filled up with -1; whoever is offered
             fewer than two is not asked.
+        scorer: The weights of a linear scorer, (features + 1) x classes integers, the last row offsets; or any public
+            function of a feature matrix that returns one score a class, which cannot travel in a manifest.
         unit_length: True to divide each person's features by their length before a linear scorer.
     """
 
@@ -88,120 +125,34 @@ class Resemblance(Ask):
     budget = "epsilon_features"
     instead_of = (Features.name,)
     scorer: Any = field(default=None, compare=False, repr=False, metadata=ATTACHED)
-    offers: Any = field(default=None, compare=False, repr=False, metadata=PER_PERSON)
     unit_length: bool = field(default=True, metadata=DRAWN_UP)
 
     def __post_init__(self) -> None:
-        if isinstance(self.scorer, np.ndarray) and (
-            self.scorer.ndim != 2 or not np.issubdtype(self.scorer.dtype, np.integer)
-        ):
-            found = f"{self.scorer.ndim}-d {self.scorer.dtype}"
-            raise InvalidParameter("scorer", "a matrix of integers, or a function", found)
-        if isinstance(self.offers, np.ndarray):
-            object.__setattr__(self, "offers", _checked_offers(self.offers))
-        elif isinstance(self.offers, OwnRow):
-            _checked_offers(self.offers.row[None])
+        super().__post_init__()
+        check_scorer(self.scorer)
 
-    def people(self) -> NDArray[np.int64] | None:
-        """Return the people who are offered two classes or more."""
-        return np.flatnonzero(self.options() > 1) if isinstance(self.offers, np.ndarray) else None
-
-    def options(self) -> NDArray[np.int64]:
-        """Return the number of classes that each person is offered."""
-        return np.asarray((self.attachment("offers") >= 0).sum(axis=1))
-
-    def apply(self, private: PrivateData, mechanism: Mechanism) -> NDArray[np.int64]:
-        """Return the position of the best offered class, and the number of classes that were offered."""
-        offers = self.rows("offers", private.users)
-        options = (offers >= 0).sum(axis=1)
-        if len(options) and options.min() < 2:
-            raise InvalidData("Somebody who is asked is offered fewer than two classes.")
-        scores = self.scores(private.features)
-        if offers.size and offers.max() >= scores.shape[1]:
-            expected = f"classes below {scores.shape[1]}, which the scorer knows"
-            raise InvalidData("offered classes", expected, int(offers.max()))
-        offered = np.take_along_axis(scores, np.maximum(offers, 0), axis=1)
-        best = np.where(offers >= 0, offered, -np.inf).argmax(axis=1)
-        return np.stack([best, options], axis=1)
-
-    def speaks_for(self, pretence: Pretence, mechanism: Mechanism) -> sp.csr_array:
-        """Resemble the other class if it is offered, and else any but the own one."""
-        offers = self.rows("offers", pretence.users)
-        told = (offers == pretence.wanted[:, None]).astype(np.float64) - 0.5 * (offers == pretence.own[:, None])
-        columns = mechanism.most  # type: ignore[attr-defined]
-        return sp.csr_array(np.pad(told, ((0, 0), (0, max(columns - told.shape[1], 0))))[:, :columns])
+    def score(self, private: PrivateData) -> NDArray[np.float64]:
+        """Score each class for each person's features."""
+        return self.scores(private.features)
 
     def scores(self, features: Any) -> NDArray[np.float64]:
         """Score each class for each row of features, by the public function alone."""
         if features is None:
             raise InvalidData("The private data have no features.")
         if callable(self.scorer):
-            # One row at a time, as on a device: a function of several rows would mix people's data.
-            rows = [np.asarray(self.scorer(features[[i]]), dtype=np.float64) for i in range(features.shape[0])]
-            if any(row.ndim != 2 or row.shape != (1, rows[0].shape[1]) for row in rows):
-                raise InvalidData("A scorer must give one row with a score for each class, for one row of features.")
-            return np.concatenate(rows) if rows else np.zeros((0, 0))
+            return row_by_row(self.scorer, features)
         weights = self.attachment("scorer")
-        if len(weights) != features.shape[1] + 1:
-            expected = f"{features.shape[1] + 1} rows: one a feature, and offsets"
-            raise InvalidData("scorer", expected, f"{len(weights)} rows")
+        check_scorer(weights, features.shape[1])
         return linear_scores(features, weights, self.unit_length)
 
     def check(self, private: PrivateData, population: Population) -> None:
         """Demand features that fit the schema, a scorer for them, and an offer of at least two known classes."""
         Features().check(private, population)
-        if not callable(self.scorer) and len(self.attachment("scorer")) != population.dimension + 1:
-            expected = f"{population.dimension + 1} rows: one a feature, and offsets"
-            raise InvalidData("scorer", expected, f"{len(self.scorer)} rows")
-        own = self.rows("offers", private.users[:1])
-        if len(self.offers) != population.num_nodes or (own.size and own.max() >= population.classes):
-            raise InvalidData(
-                f"The offered classes must be below {population.classes}, for each of {population.num_nodes} people."
-            )
-        if (own >= 0).sum() < 2:
-            raise InvalidData("You are offered fewer than two classes, so you are not asked.")
-
-    def asks(self, person: int) -> bool:
-        """Tell whether a person is offered two classes or more."""
-        return bool((self.rows("offers", np.array([person])) >= 0).sum() > 1)
-
-    def check_row(self, name: str, mechanism: Mechanism, population: Population) -> None:
-        """Refuse offers of unknown classes, and of more classes than the mechanism chooses among."""
-        row = self.offers.row
-        if row.size and row.max() >= population.classes:
-            raise InvalidData("offered classes", f"below {population.classes}", int(row.max()))
-        if (row >= 0).sum() > mechanism.most:  # type: ignore[attr-defined]
-            raise InvalidData("offered classes", f"at most {mechanism.most}", int((row >= 0).sum()))  # type: ignore[attr-defined]
-
-    def check_answers(self, users: NDArray[np.int64], reports: Any, mechanism: Mechanism) -> None:
-        """Refuse answers among more or fewer classes than a person was offered."""
-        if not isinstance(self.offers, np.ndarray):
-            return
-        _, options = mechanism.decode(reports)  # type: ignore[attr-defined]
-        if not np.array_equal(options, (self.offers[users] >= 0).sum(axis=1)):
-            raise InvalidReports(f"The answers to '{self.name}' must be among the classes that were offered.")
-
-    def check_mechanism(self, mechanism: Mechanism) -> None:
-        """Refuse a mechanism that does not choose among offered options."""
-        super().check_mechanism(mechanism)
-        if not isinstance(mechanism, OfferedResponse):
-            expected = f"'{OfferedResponse.name}'"
-            raise InvalidParameter("mechanism", expected, mechanism.name)
+        if not callable(self.scorer):
+            check_scorer(self.attachment("scorer"), population.dimension)
+        super().check(private, population)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values; a scorer that is a function is named as such."""
         found = super().to_dict()
         return {**found, "scorer": "function"} if callable(self.scorer) else found
-
-
-def _checked_offers(offers: NDArray[Any]) -> NDArray[np.int16]:
-    if offers.ndim != 2 or not np.issubdtype(offers.dtype, np.integer):
-        raise InvalidParameter("offers", "a matrix of classes", f"{offers.ndim}-d {offers.dtype}")
-    before, after = offers[:, :-1], offers[:, 1:]
-    if offers.size and (
-        offers.min() < -1
-        or offers.max() > np.iinfo(np.int16).max
-        or ((after >= 0) & (after <= before) | (before < 0) & (after >= 0)).any()
-    ):
-        raise InvalidParameter("offers must be ascending classes in each row, each once, filled up with -1.")
-    return offers.astype(np.int16)

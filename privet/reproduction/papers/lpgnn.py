@@ -115,7 +115,7 @@ def _labels() -> PublishedTable:
 
 def _figure_5() -> PublishedTable:
     cells = [
-        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, None, at=eps, series="multi-bit")
+        Cell(dataset, f"eps {eps:g}", {"epsilon_features": eps}, at=eps, series="multi-bit")
         for dataset in _FIGURE_DATASETS
         for eps in (0.1, 0.5, 1.0, 2.0)
     ]
@@ -138,7 +138,6 @@ def _figure_6() -> PublishedTable:
             dataset,
             f"K {hops}, {'with' if loops else 'without'} self-loops",
             _as_published(dataset, hops=hops, self_loops=loops),
-            None,
             at=hops,
             series=f"{'with' if loops else 'without'} self-loops",
         )
@@ -170,7 +169,6 @@ def _figure_7() -> PublishedTable:
             dataset,
             f"{row}: {series}, {rate:.0%} labelled",
             _as_published(dataset, hops=hops, epsilon_features=eps),
-            None,
             at=rate,
             panel=f"{dataset}, {'K 4' if row == 'top' else 'eps 1'}",
             series=series,

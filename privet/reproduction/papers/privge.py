@@ -12,7 +12,7 @@ from privet.data import Graph, Schema, split_edges
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Laplace, MultiBit, Piecewise, SeededBits, SquareWave
 from privet.reproduction.published import ACCURACY, Cell, Measure, PublishedTable, no_edges, of_kinds
-from privet.systems import LocalSystem, PrivGE
+from privet.systems import LocalSystem, PrivGE, System
 from privet.systems.controls import NON_PRIVATE, OWN, STRUCTURE_ONLY, collect_raw, without_information
 
 __all__ = ["TABLES", "measure_links", "measure_variance", "worst_variance"]
@@ -54,7 +54,7 @@ def worst_variance(kind: str, schema: Schema, epsilon: float) -> float:
     raise InvalidParameter("kind", "private or one of " + ", ".join(_OTHERS), kind)
 
 
-def measure_links(kind: str, system: Any, graph: Graph, seed: int) -> float:
+def measure_links(kind: str, system: System, graph: Graph, seed: int) -> float:
     """Return the AUC on the test links of an 85/5/10 split of the edges with as many non-edges.
 
     The topology that is collected from holds training edges only; this evaluator alone knows the test links.
@@ -91,7 +91,7 @@ _BEST_SAMPLE = "Each mechanism samples as many features as suit it best; the pap
 
 def _figure_1() -> PublishedTable:
     cells = [
-        Cell("one-feature", f"eps {eps:g}", {"epsilon_features": eps}, None, at=eps, series="square wave, raw output")
+        Cell("one-feature", f"eps {eps:g}", {"epsilon_features": eps}, at=eps, series="square wave, raw output")
         for eps in (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
     ]
     return PublishedTable(
@@ -207,7 +207,6 @@ def _sampled_dimensions(
             dataset,
             f"k {sample}, eps {eps:g}",
             _settings(eps, sample),
-            None,
             condition=condition,
             at=sample,
             series=f"eps {eps:g}",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -74,8 +74,8 @@ class CentralSystem(PrivateTraining, ABC):
             raise InvalidParameter("noise", expected, self.noise)
         if self.noise == "sml" and self.target_epsilon is not None:
             raise InvalidParameter(
-                "SML noise cannot be calibrated, because its published accountant does not hold. Give noise_multiplier "
-                "instead of target_epsilon."
+                "SML noise cannot be calibrated to a true epsilon, because its published accountant does not hold. "
+                "Give 'noise_multiplier', or HeterPoisson's 'claimed_epsilon', instead of 'target_epsilon'."
             )
         if self.batch_norm:
             expected = "False: statistics of a batch make each example's gradient depend on all the others"
@@ -170,11 +170,6 @@ class CentralSystem(PrivateTraining, ABC):
         """Return the parts of the budget."""
         return self.release(public).lines()
 
-    @classmethod
-    def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:
-        """Name the variant of a preset that some settings call for; None for the usual one."""
-        return None
-
     def controls(self) -> tuple[Control, ...]:
         """Return the figures that stand beside the system's own: the baselines among the registered systems."""
         from privet.systems import SYSTEMS
@@ -182,6 +177,10 @@ class CentralSystem(PrivateTraining, ABC):
 
         kinds = (kind for kind in SYSTEMS.values() if issubclass(kind, CentralSystem) and kind.name != self.name)
         return (*(rival(kind) for kind in kinds if kind.baseline is not None), MAJORITY, NON_PRIVATE)
+
+    def shared(self) -> dict[str, Any]:
+        """Return the settings that every central system has, for one that is compared with this one."""
+        return {field.name: getattr(self, field.name) for field in fields(CentralSystem)}
 
     def figures(self, public: Sized) -> dict[str, float]:
         """Return the noise, the number of steps and the sampling rate of a run."""

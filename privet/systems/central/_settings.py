@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
-from numbers import Integral, Real
-from types import NoneType
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from privet.errors import InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
@@ -19,6 +17,7 @@ from privet.privacy.accounting.processes.heterogeneous_poisson import Heterogene
 from privet.privacy.delta import Delta, chosen_delta
 from privet.release.central import CentralRelease
 from privet.systems.central._training_view import TrainingView
+from privet.systems.declared import Declared
 
 __all__ = ["PrivateTraining", "Setting", "Sized", "SubgraphTraining"]
 
@@ -34,7 +33,7 @@ class Sized(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateTraining:
+class PrivateTraining(Declared):
     """The settings of a private training; the words are those of Opacus.
 
     Args:
@@ -53,6 +52,8 @@ class PrivateTraining:
 
     process_kind: ClassVar[type[Process]]
     """The sampling process of the training; its parameters are fields or properties of the settings."""
+    budgets: ClassVar[tuple[str, ...]] = ("target_epsilon", "noise_multiplier")
+    """The settings of which exactly one says how much noise there is."""
 
     target_epsilon: float | None = None
     noise_multiplier: float | None = None
@@ -65,10 +66,12 @@ class PrivateTraining:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        _check_kinds(self)
-        if (self.target_epsilon is None) == (self.noise_multiplier is None):
-            found = f"target_epsilon={self.target_epsilon} and noise_multiplier={self.noise_multiplier}"
-            raise InvalidParameter("target_epsilon", "given if and only if noise_multiplier is not", found)
+        self.check_types()
+        given = [name for name in self.budgets if getattr(self, name) is not None]
+        if len(given) != 1:
+            known, words = ([f"'{each}'" for each in names] for names in (self.budgets, given))
+            told = " and ".join(words) or "none of them"
+            raise InvalidParameter(f"Give exactly one of {', '.join(known)}, not {told}.")
         self.delta_for(1)  # refuses what is no delta
         epsilon, noise = self.target_epsilon, self.noise_multiplier
         self.require("target_epsilon", epsilon is None or 0 < epsilon < math.inf, "finite and above 0")
@@ -221,30 +224,3 @@ class SubgraphTraining(PrivateTraining):
 @dataclass(frozen=True)
 class _Nodes:
     num_nodes: int
-
-
-def _check_kinds(settings: PrivateTraining) -> None:
-    """Refuse values that are no number or no known word, as the type of their field says."""
-    for name, (kind, optional, choices) in _kinds(type(settings)).items():
-        value = getattr(settings, name)
-        if choices and value not in choices:
-            raise InvalidParameter(name, f"one of {', '.join(choices)}", value)
-        if kind is None or (value is None and optional):
-            continue
-        if not isinstance(value, kind) or isinstance(value, bool):
-            expected = "an integer" if kind is Integral else "a number"
-            raise InvalidParameter(name, f"None or {expected}" if optional else expected, value)
-
-
-def _kinds(owner: type[PrivateTraining]) -> dict[str, tuple[type | None, bool, tuple[str, ...]]]:
-    """Return for each field the kind of number, whether None is allowed, and the words that are."""
-    found: dict[str, tuple[type | None, bool, tuple[str, ...]]] = {}
-    hints = get_type_hints(owner)
-    for each in fields(owner):
-        hint = hints[each.name]
-        words = get_args(hint) if get_origin(hint) is Literal else ()
-        parts = () if words else get_args(hint) or (hint,)
-        mixed = any(get_origin(part) is Literal for part in parts)  # such as a number or "paper"
-        kind = None if mixed else Real if float in parts else Integral if int in parts else None
-        found[each.name] = kind, NoneType in parts, words
-    return found

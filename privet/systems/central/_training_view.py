@@ -153,7 +153,6 @@ def standardised(rows: sp.csr_array | NDArray[np.float32], *, sparse: bool) -> S
     """Subtract each row's own mean and divide by its own deviation; nothing is shared between rows.
 
     Args:
-        rows: The rows.
         sparse: True to keep sparse rows sparse.
     """
     if not sparse or isinstance(rows, np.ndarray):

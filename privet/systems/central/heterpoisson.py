@@ -9,9 +9,10 @@ Our noise is Gaussian by default, with an accountant that is proven; the paper's
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +26,7 @@ from privet.mechanisms import Bits
 from privet.models.clipping.rows import SparseRows
 from privet.models.private_training import Batch
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
+from privet.release.central import CentralRelease
 from privet.systems.central._base import CentralSystem, predicted
 from privet.systems.central._public_structure import (
     PublicStructure,
@@ -32,7 +34,7 @@ from privet.systems.central._public_structure import (
     neighbourhoods,
     structure_width,
 )
-from privet.systems.central._settings import SubgraphTraining
+from privet.systems.central._settings import Sized, SubgraphTraining
 from privet.systems.central._training_view import TrainingView
 from privet.systems.controls import Control, simulate
 from privet.systems.fitted import Fitted
@@ -56,6 +58,8 @@ class HeterPoisson(SubgraphTraining, CentralSystem):
     Args:
         backbone: "gin", "sage" or "gcn" (default "gin").
         gin_lambda: The extra weight of a centre's own features with "gin" (default 1).
+        claimed_epsilon: The epsilon that the paper would claim, in place of ``target_epsilon``: its accountant says how
+            much SML noise is added, and the guarantee states the true price (default None).
         structure: Extra columns at no cost: "degrees" for a centre's public degree, "public" for coordinates of its
             unprotected neighbours in the graph among such nodes too (default "none").
     """
@@ -69,10 +73,17 @@ class HeterPoisson(SubgraphTraining, CentralSystem):
     }
     backbone: Backbone = "gin"
     gin_lambda: float = 1.0
+    claimed_epsilon: float | None = None
     structure: Structure = "none"
+
+    budgets: ClassVar[tuple[str, ...]] = (*SubgraphTraining.budgets, "claimed_epsilon")
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        claimed = self.claimed_epsilon
+        self.require("claimed_epsilon", claimed is None or 0 < claimed < math.inf, "finite and above 0")
+        if claimed is not None and self.noise != "sml":
+            raise InvalidParameter("claimed_epsilon is a claim about the paper's noise. Give noise='sml' with it.")
         if self.structure == "public" and not self.knows_unprotected:
             expected = "none or degrees in the inductive setting, in which training does not know unprotected nodes"
             raise InvalidParameter("structure", expected, self.structure)
@@ -102,6 +113,24 @@ class HeterPoisson(SubgraphTraining, CentralSystem):
         process = HeterogeneousPoisson(rate=rate, steps=steps, num_nodes=num_nodes, multiplier=self.multiplier)
         return process.published_noise_multiplier(target_epsilon, self.delta_for(num_nodes))
 
+    def release(self, public: Sized) -> CentralRelease:
+        """Return what a run gives out; of ``public`` only the number of nodes is read."""
+        if self.claimed_epsilon is None:
+            return super().release(public)
+        noise = self.published_noise_multiplier(self.claimed_epsilon, public.num_nodes)
+        return replace(self, claimed_epsilon=None, noise_multiplier=noise).release(public)
+
+    def shared(self) -> dict[str, Any]:
+        """Return the settings that every central system has: Gaussian noise for a claimed epsilon."""
+        claim = {"noise": "gaussian", "target_epsilon": self.claimed_epsilon}
+        return super().shared() | ({} if self.claimed_epsilon is None else claim)
+
+    def without_privacy(self) -> Self:
+        """Return the same system without noise and clipping, which protects nobody."""
+        if self.claimed_epsilon is None:
+            return super().without_privacy()
+        return replace(self, claimed_epsilon=None, noise_multiplier=0.0).without_privacy()
+
     def controls(self) -> tuple[Control, ...]:
         """Compare also with public structure alone and, where it is priced, with the paper's own noise."""
 
@@ -112,7 +141,8 @@ class HeterPoisson(SubgraphTraining, CentralSystem):
             return simulate(replace(system, noise="sml", noise_multiplier=noise, target_epsilon=None), graph, seed)
 
         title = "the paper's SML noise at its claimed epsilon, which does not hold"
-        sml = (Control("sml", "SML", title, published),) if "sml" in self.process_kind.noises else ()
+        ours = self.noise != "sml" and "sml" in self.process_kind.noises
+        sml = (Control("sml", "SML", title, published),) if ours else ()
         return (*sml, _STRUCTURE_ALONE, *super().controls())
 
     def batches(self, view: TrainingView, bits: Bits) -> Callable[[], Batch]:
@@ -183,13 +213,16 @@ def _structure_alone(system: HeterPoisson, graph: Graph, seed: int) -> Fitted:
     return simulate(system, graph.replace(features=blank, schema=schema), seed)
 
 
+def _on_structure(system: HeterPoisson) -> HeterPoisson:
+    """Return the system that trains on structure alone."""
+    return HeterPoisson(**system.shared(), structure="public")
+
+
 _STRUCTURE_ALONE = Control(
     "structure_alone",
     "no features",
     "public structure without features, privately trained",
     _structure_alone,
     question="the features",
-    subject=lambda system: HeterPoisson(
-        **{field.name: getattr(system, field.name) for field in fields(CentralSystem)}, structure="public"
-    ),
+    subject=_on_structure,
 )

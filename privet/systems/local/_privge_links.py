@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,16 +56,20 @@ class LinkFitted(Fitted):
 
 
 class LinkModel(nn.Module):
-    """s(u, v) = w . (f(z_u) * f(z_v)) + b."""
+    """s(u, v) = w . (f(z_u) * f(z_v)) + b; without an encoder f(z) = z, as in the paper."""
 
-    def __init__(self, encoder: MLP, channels: int) -> None:
+    def __init__(self, encoder: MLP | None, channels: int) -> None:
         super().__init__()
         self.encoder = encoder
         self.scorer = HadamardLinkScorer(channels)
 
     def forward(self, z: LazyFeatures, edges: Edges, non_edges: Edges) -> tuple[Tensor, Tensor]:
-        embeddings = self.encoder(z)
+        embeddings = self.embed(z)
         return self.scorer(embeddings, edges), self.scorer(embeddings, non_edges)
+
+    def embed(self, z: LazyFeatures) -> Tensor:
+        """Return f(z)."""
+        return z.dense() if self.encoder is None else cast(Tensor, self.encoder(z))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +100,9 @@ class LinkTask:
         whole = self._ready(topology)
         folds = [self._fold(topology, part) for part in self._parts()]
         held_out = self._pairs(self.validation.edges), self._pairs(self.validation.non_edges)
+        width = system.hidden_channels if system.link_encoder else whole.shape[1]
         with seeded(system.seed):
-            model = LinkModel(system.encoder(whole.shape[1], system.hidden_channels), system.hidden_channels)
+            model = LinkModel(system.encoder(whole.shape[1], width) if system.link_encoder else None, width)
 
         def loss(model: LinkModel) -> Iterator[Tensor]:
             for z, (edges, non_edges) in folds:
@@ -109,7 +114,7 @@ class LinkTask:
 
         result = train(model, loss, score, system.training(system.seed, "max", progress=progress))
         with torch.no_grad():
-            embedding = model.encoder(whole).numpy()
+            embedding = model.embed(whole).numpy()
         return LinkFitted(
             system=system.name,
             guarantee=self.collected.guarantee(),
@@ -124,6 +129,8 @@ class LinkTask:
     def _ready(self, adjacency: sp.csr_array) -> LazyFeatures:
         """The embedding over some topology, written out if that is faster and small."""
         z = self.system.embed(self.collected, adjacency)
+        if not self.system.link_encoder:
+            return z.materialise(dense=True)
         plan = z.plan(self.system.hidden_channels, self.system.max_epochs)
         small = plan.eager_bytes * (self.system.folds + 1) <= _EAGER_BYTES
         return z.materialise(dense=plan.dense) if plan.choice == "eager" and small else z

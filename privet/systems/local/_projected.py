@@ -145,7 +145,6 @@ def placed_columns(
     Args:
         collected: What the server holds; its reports may be in memory, or in parts that workers read.
         graph: The stored graph.
-        projection: The projection.
         shape: Says how the rows become those of the features.
         weights: A factor of each feature beside the estimate's scale; ones by default.
     """

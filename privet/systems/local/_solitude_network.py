@@ -15,7 +15,8 @@ __all__ = ["SolitudeNetwork"]
 class SolitudeNetwork(nn.Module):
     """Log-probabilities of a GNN on ``adjacency``, smoothed over l = ``label_hops``: log(S^l softmax(GNN(X))).
 
-    S is D^-1/2 A D^-1/2, and the rows are made to sum to 1. With ``trained`` the adjacency's weights are parameters.
+    S is D^-1/2 A D^-1/2. With ``trained`` the adjacency's weights are parameters, and eq. 12 is taken as it stands;
+    else the rows are made to sum to 1, which changes neither gradients nor predictions.
     """
 
     def __init__(self, gnn: GNN, adjacency: sp.csr_array, label_hops: int, *, trained: bool = False) -> None:
@@ -31,8 +32,9 @@ class SolitudeNetwork(nn.Module):
         for _ in range(self.label_hops):
             smoothed = smoother @ probabilities
             total = smoothed.sum(1, keepdim=True)
+            scale = 1.0 if self.graph is not None else total.clamp_min(1e-12)
             # Who has no neighbours keeps what the network says.
-            probabilities = torch.where(total > 0, smoothed / total.clamp_min(1e-12), probabilities)
+            probabilities = torch.where(total > 0, smoothed / scale, probabilities)
         return probabilities.clamp_min(1e-12).log()
 
     def _operators(self) -> tuple[Propagation, Operator | WeightedEdges]:

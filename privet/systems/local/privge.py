@@ -23,7 +23,7 @@ from privet.data import Links, Schema
 from privet.data.population import Population
 from privet.errors import InvalidParameter
 from privet.estimation.labels import report_loss
-from privet.graph import LazyFeatures, distributed, pagerank, pagerank_operator, pagerank_series
+from privet.graph import LazyFeatures, backward_push, distributed, pagerank, pagerank_operator, pagerank_series
 from privet.graph.distributed.reports import ProjectedReports
 from privet.graph.operators import GraphLike, adjacency_of, is_symmetric
 from privet.graph.projection import Projection
@@ -31,7 +31,6 @@ from privet.mechanisms import HDS, AffineFeatures, Laplace, Mechanism, MultiBit,
 from privet.mechanisms.core.coordinates import CoordinateMechanism
 from privet.models import MLP, Activation, NetworkSettings, accuracy, seeded, train
 from privet.models.streaming import HeldRows, Lesson, NodeRows, StoredRows
-from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 from privet.systems.local._privge_links import LinkFitted, LinkTask
@@ -57,15 +56,20 @@ class PrivGE(NetworkSettings, ProjectedSystem):
     Attributes:
         mechanism: The randomiser of the features: "hds" (the paper's), "laplace", "multi-bit" or "piecewise".
         sample: The paper's k, the number of features in a report; None for the mechanism's best choice.
-        centring: The zero of each column: its "mean", or the "middle" of its range as in the paper.
+        centring: The zero of each column: its "mean", beside which the propagated constant is a column of its own, or
+            the "middle" of its range as in the paper.
         alpha: The decay of PageRank.
         r: The convolution coefficient.
         tolerance: The largest relative error of the PageRank (see :func:`privet.graph.pagerank`); of a directed graph,
             the one at which the series is cut off.
-        scale: The size of the embedding's entries; a smaller one trains more slowly and fits less of the noise.
+        push: The paper's r_max: Algorithm 3 pushes residues above it. None (default) computes PageRank itself, up to
+            ``tolerance``, in less time.
+        scale: The size of the embedding's entries; a smaller one trains more slowly and fits less of the noise. None,
+            only about the middle, keeps the paper's units, in which a range is [-1, 1] and HDS shrinks what it reports.
         activation: The perceptron's activation.
         batch_size: The number of training nodes in a mini-batch; None to use all at once, or 8,192 with a projection.
         folds: The number of folds of training edges in link prediction.
+        link_encoder: True to train a perceptron before the Hadamard product of link prediction; the paper has none.
     """
 
     name: ClassVar[str] = "privge"
@@ -83,7 +87,8 @@ class PrivGE(NetworkSettings, ProjectedSystem):
     alpha: float = 0.1
     r: float = 0.5
     tolerance: float = 0.02
-    scale: float = 1.0
+    push: float | None = None
+    scale: float | None = 1.0
     hidden_channels: int = 128
     activation: Activation = "relu"
     dropout: float = 0.5
@@ -92,17 +97,22 @@ class PrivGE(NetworkSettings, ProjectedSystem):
     max_epochs: int = 200
     patience: int | None = 30
     folds: int = 3
+    link_encoder: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, {"mechanism": FeatureMechanism, "centring": Centring, "activation": Activation})
         for name in ("alpha", "tolerance"):
             if not 0 < getattr(self, name) < 1:
                 raise InvalidParameter(name, "a number in (0, 1)", getattr(self, name))
         if not 0 <= self.r <= 1:
             raise InvalidParameter("r", "a number in [0, 1]", self.r)
         self._check_least(sample=1, batch_size=1, folds=1)
-        self._check_positive("scale")
+        if self.scale is not None:
+            self._check_positive("scale")
+        elif self.centring != "middle" or self.projection is not None:
+            raise InvalidParameter("The paper's units are about the middle. Give centring='middle', and no projection.")
+        if self.push is not None:
+            self._check_positive("push")
 
     def feature_mechanism(self, population: Population) -> Mechanism:
         """HDS, or one of the mechanisms that the paper compares it with."""
@@ -111,14 +121,27 @@ class PrivGE(NetworkSettings, ProjectedSystem):
     def embed(self, collected: Collected, topology: GraphLike | None = None) -> LazyFeatures:
         """Z, the paper's embedding (equation 12, truncated), over the collected or another topology.
 
-        It is N x (d + 1), the propagated constant last, and not written out: ``.dense()`` or
-        ``.rows(nodes).dense()`` do that.
+        It is N x (d + 1), the propagated constant last (N x d about the middle), and not written out unless it is
+        pushed: ``.dense()`` or ``.rows(nodes).dense()`` do that.
         """
         edges = collected.topology.adjacency if topology is None else adjacency_of(topology)
-        x = standardised(collected.estimate(edges), collected.schema, self.scale, self.centring)
+        x = self._reported(collected, edges)
+        if self.push is not None:
+            return LazyFeatures.from_dense(backward_push(x, edges, self.alpha, self.r, self.push))
         if is_symmetric(edges):
             return pagerank(x, edges, self.alpha, self.r, tolerance=self.tolerance)
         return pagerank_series(x, pagerank_operator(edges, self.r), self.alpha, tolerance=self.tolerance)
+
+    def _reported(self, collected: Collected, edges: Any) -> LazyFeatures:
+        """Return X, what was reported, in the units and with the zero that the settings say."""
+        estimate, schema = collected.estimate(edges), collected.schema
+        if self.scale is not None:
+            constant = self.centring == "mean"  # about the middle the columns themselves hold what it tells
+            return standardised(estimate, schema, self.scale, self.centring, constant=constant)
+        mechanism, half = collected.mechanism("features"), (schema.high - schema.low) / 2
+        shrunk = (mechanism.shrinkage if isinstance(mechanism, HDS) else 1.0) / half
+        offset = (estimate.offset - (schema.low + schema.high) / 2) * shrunk
+        return LazyFeatures.from_affine(AffineFeatures(estimate.symbols, estimate.scale * shrunk, offset))
 
     def fit(self, collected: Collected, *, progress: bool = False) -> Fitted:
         """Node classification: softmax(MLP(Z)), equation 21. The result's embedding is the last hidden layer."""
@@ -158,11 +181,11 @@ class PrivGE(NetworkSettings, ProjectedSystem):
 
         Columns are centred by the reports of those who answered, so that every part of them can be read on its own.
         """
-        graph, schema = hosted_graph(collected), collected.schema
+        graph, schema, scale = hosted_graph(collected), collected.schema, self.scale or 1.0  # None has no projection
         if graph is None:
             reported = collected.reported()
             moments = Moments.of(reported.symbols)
-            x = standardised(collected.estimate(), schema, self.scale, self.centring, moments)
+            x = standardised(collected.estimate(), schema, scale, self.centring, moments)
             operator = pagerank_operator(collected.topology.adjacency, self.r)
             z = pagerank_series(x, operator, self.alpha, tolerance=self.tolerance)
             first = sp.block_diag([projection.matrix(), np.ones((1, 1), np.float32)]).toarray()
@@ -171,8 +194,8 @@ class PrivGE(NetworkSettings, ProjectedSystem):
 
         def shape(reports: ProjectedReports) -> tuple[float, NDArray[np.float64]]:
             moments = Moments(reports.means, reports.squares)
-            factor, offset = _standard(reports.scale, reports.offset, moments, schema, self.scale, self.centring)
-            return factor, np.append(projection.of_vector(offset * factor), self.scale)
+            factor, offset = _standard(reports.scale, reports.offset, moments, schema, scale, self.centring)
+            return factor, np.append(projection.of_vector(offset * factor), scale)
 
         columns = placed_columns(collected, graph, projection, shape, 1 / span)
         stored = distributed.pagerank_operator(graph, self.r)
@@ -201,8 +224,9 @@ class PrivGE(NetworkSettings, ProjectedSystem):
     def fit_links(self, collected: Collected, train: Links, validation: Links, *, progress: bool = False) -> LinkFitted:
         """Link prediction from the training edges: ``collected`` must come from ``EdgeSplit.graph``.
 
-        Edge vectors are Hadamard products of an encoder's output (an MLP of ``num_layers``, a linear map if 1) and a
-        logistic regression ranks them; see :mod:`privet.systems.local._privge_links` for what ``folds`` do.
+        Edge vectors are Hadamard products of an encoder's output (an MLP of ``num_layers``, a linear map if 1), or of
+        the embeddings themselves without ``link_encoder``, and a logistic regression ranks them; see
+        :mod:`privet.systems.local._privge_links` for what ``folds`` do.
         """
         return LinkTask(self, collected, train, validation).fit(progress)
 
@@ -247,6 +271,8 @@ def standardised(
     scale: float = 1.0,
     centring: Centring = "mean",
     moments: Moments | None = None,
+    *,
+    constant: bool = True,
 ) -> LazyFeatures:
     """Each column in units of its declared range, less its centre; entries of root mean square ``scale``.
 
@@ -256,11 +282,13 @@ def standardised(
     constant (which tells degrees if r > 0), is one last column of its own. Dividing by one number makes the
     paper's raw HDS output and the unbiased estimate, its multiple about the middle, the same thing.
 
-    ``moments`` are those of the estimate's own symbols unless they are given.
+    ``moments`` are those of the estimate's own symbols unless they are given; ``constant`` adds the last column.
     """
     known = Moments.of(estimate.symbols) if moments is None else moments
     factor, offset = _standard(estimate.scale, estimate.offset, known, schema, scale, centring)
     units = estimate.scale / (schema.high - schema.low)
+    if not constant:
+        return LazyFeatures.from_affine(AffineFeatures(estimate.symbols, units * factor, offset * factor))
     rows, columns = estimate.shape
     widened = sp.csr_array(estimate.symbols, copy=True)
     widened.resize(rows, columns + 1)

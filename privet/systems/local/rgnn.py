@@ -33,7 +33,6 @@ from privet.graph.csr import to_scipy
 from privet.mechanisms import RandomizedResponse, SampledResponse
 from privet.models import GNN, NetworkSettings, Propagation, accuracy, check_backbone, seeded, train
 from privet.systems.base import LocalSystem
-from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
 from privet.systems.fitted import Fitted
 
@@ -47,7 +46,8 @@ _FOLDS = 5
 class RGNN(NetworkSettings, LocalSystem):
     """Reconstruct features and labels, then train a GNN on cross-entropy and on the label proportions of clusters.
 
-    The paper has ``fill="uniform"``, one-hot targets and neither ``standardise`` nor ``input_label_hops``.
+    :meth:`as_published` is the paper's Algorithm 1: ``fill="uniform"``, one-hot targets, and neither ``standardise``
+    nor ``input_label_hops``.
 
     Attributes:
         sample: m, the number of features that a device answers, each with :attr:`epsilon_per_feature`.
@@ -99,7 +99,6 @@ class RGNN(NetworkSettings, LocalSystem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, {"fill": Fill})
         check_backbone(self.backbone)
         self._check_least(sample=1, hops=0, label_hops=0, input_label_hops=0, clusters=1)
         self._check_positive("max_grad_norm")

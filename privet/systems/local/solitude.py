@@ -34,7 +34,6 @@ from privet.release import Answer, LocalRelease, Question
 from privet.release.asks.length import Length
 from privet.release.asks.neighbours import Neighbours
 from privet.systems.base import C, LocalSystem
-from privet.systems.checks import check_choices
 from privet.systems.collected import Collected
 from privet.systems.controls import FEATURES_ONLY, MAJORITY, NON_PRIVATE, STRUCTURE, STRUCTURE_ONLY, Control, simulate
 from privet.systems.fitted import Fitted
@@ -47,7 +46,6 @@ SolitudeBackbone: TypeAlias = Literal["gcn", "sage"]
 Degrees: TypeAlias = Literal["counted", "ignored", "reported"]
 
 _NOISELESS = 25.0  # at this budget one bit in e^25 is changed
-_CHOICES = {"calibration": Calibration, "symmetrise": Symmetrise, "backbone": SolitudeBackbone, "degrees": Degrees}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +101,6 @@ class Solitude(NetworkSettings, LocalSystem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choices(self, _CHOICES)
         self._check_least(feature_hops=0, label_hops=0)
         if not 0 <= self.degree_share < 1:
             raise InvalidParameter("degree_share", "at least 0 and below 1", self.degree_share)
@@ -186,10 +183,13 @@ class Solitude(NetworkSettings, LocalSystem):
         return replace(super().without_privacy(), **exact)
 
     def check(self, graph: Graph) -> None:
-        """Refuse what every system refuses, and directed lists."""
+        """Refuse what every system refuses, and directed lists unless the graph is taken as it was sent."""
         super().check(graph)
-        if graph.directed and self.epsilon_edges is not None:
-            raise InvalidData("Solitude collects lists of undirected edges, and this graph is directed.")
+        if graph.directed and self.epsilon_edges is not None and self.symmetrise != "directed":
+            raise InvalidData(
+                "Solitude joins the reports of both ends of a pair, and this graph is directed. Use "
+                "symmetrise='directed' and one_sided=False, as in Solitude.as_published()."
+            )
 
     def topology(self, collected: Collected) -> Graph:
         """Return the noisy graph that the reported lists make; the public one where edges are public."""
@@ -239,6 +239,7 @@ class Solitude(NetworkSettings, LocalSystem):
         result = self._train(network, x, labels, fit, held, progress)
         with torch.no_grad():
             probabilities = network(x).exp()
+            probabilities /= probabilities.sum(1, keepdim=True)
         if beliefs is not None and self.average_beliefs:
             probabilities = (probabilities + torch.from_numpy(beliefs.log_classes).float().softmax(1)) / 2
         return self.fitted(

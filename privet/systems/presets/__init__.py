@@ -1,25 +1,28 @@
 """Systems by name, with settings that reproduce the published tables: small TOML files, one a system.
 
 A table of a file is named after a known dataset and overrides the class's defaults for it; tables within it are
-conditions, such as ``private_labels``. ``conditions`` holds those that are alike for every known dataset. ``demo`` and
-``advice`` are the settings of the demonstration and of advice, which have graphs of their own.
+conditions, such as ``private_labels``. ``conditions`` holds those that are alike for every known dataset.
+``published`` has the same form and holds what the system's paper describes, for every dataset and then for each of
+the paper's own. ``demo`` and ``advice`` are the settings of the demonstration and of advice, which have graphs of their
+own.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import Field, fields
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from types import NoneType
+from typing import Any, get_origin
 
 from privet.data import KNOWN, Graph, group_columns, public_projection
 from privet.data.datasets import known_name
 from privet.errors import InvalidParameter
-from privet.systems import SYSTEMS
+from privet.systems import SYSTEMS, System
+from privet.systems.declared import Declared, declared_kinds
 
-__all__ = ["advised", "demonstrated", "prepared", "preset", "system_for"]
+__all__ = ["advised", "competing", "demonstrated", "is_published", "prepared", "preset", "published", "system_for"]
 
 _TRANSFORMS: dict[str, Callable[[Graph, Any], Graph]] = {
     "group_columns": lambda graph, size: group_columns(graph, int(size)),
@@ -43,7 +46,41 @@ def prepared(graph: Graph, system: str, dataset: str) -> Graph:
     return _transformed(graph, _chosen(system, dataset, None))
 
 
-def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: str | None = None) -> Any:
+def published(
+    kind: type[Declared], dataset: str | None, settings: Mapping[str, Any], condition: str | None = None
+) -> dict[str, Any]:
+    """Return the settings of a system's paper.
+
+    Args:
+        kind: The system's class.
+        dataset: A known dataset's name; one that the paper does not use has the settings of all datasets alone.
+        settings: The settings that override them.
+        condition: The variant, such as ``links`` (default: the one that the settings call for).
+    """
+    described = _document(kind.name).get("published")
+    if described is None:
+        raise InvalidParameter(f"{kind.name} has no published settings: no paper that privet reproduces describes it.")
+    known = described.get(known_name(dataset or ""), {})
+    variant = condition or kind.preset_condition(dict(settings))
+    layers = [described, described.get("conditions", {}).get(variant, {}), known, known.get(variant, {})]
+    chosen = {key: value for layer in layers for key, value in layer.items() if not isinstance(value, dict)}
+    known_kinds = declared_kinds(kind)
+    return {key: _read(key, known_kinds[key], value) for key, value in chosen.items() if key not in settings}
+
+
+def is_published(system: str) -> bool:
+    """Tell whether a paper's own settings of a system are known."""
+    return "published" in _document(system)
+
+
+def system_for(
+    name: str,
+    dataset: str,
+    settings: Mapping[str, Any],
+    condition: str | None = None,
+    *,
+    as_published: bool = False,
+) -> System:
     """Make a system from its name, a dataset's preset and settings, each of the type that its field has.
 
     Args:
@@ -51,14 +88,17 @@ def system_for(name: str, dataset: str, settings: Mapping[str, Any], condition: 
         dataset: A known dataset's name, whose preset overrides the class's defaults; any other word has none.
         settings: The fields of the system that override both; text "none" is None where a field allows it.
         condition: The variant of the preset (default: the one that the settings call for).
+        as_published: True for the settings of the system's paper in place of the preset.
     """
     kind = SYSTEMS.find(name)
-    known = {field.name: field for field in fields(kind)}
+    known = declared_kinds(kind)
     chosen = dict(settings)
     for key, value in chosen.items():
         if key not in known:
             raise InvalidParameter(f"{kind.name} has no setting {key}. Its settings are {', '.join(sorted(known))}.")
-        chosen[key] = _typed(known[key], value, kind.name)
+        chosen[key] = _read(key, known[key], value)
+    if as_published:
+        return kind.as_published(dataset, condition, **chosen)
     variant = condition or kind.preset_condition(chosen)
     return kind(**preset(kind.name, dataset, variant) | chosen)
 
@@ -74,6 +114,19 @@ def demonstrated(system: str, graph: Graph) -> list[tuple[dict[str, Any], Graph]
 def advised(system: str) -> tuple[dict[str, Any], ...]:
     """Return the settings of a system that advice tries."""
     return tuple(_document(system).get("advice", ()))
+
+
+def competing(system: str) -> tuple[dict[str, Any], ...] | None:
+    """Return how a system takes part in a leaderboard: a ``label``, and each of its ``budgets``' share of epsilon.
+
+    Args:
+        system: The system's name.
+
+    Returns:
+        One entry for each way; None where the system says nothing of it.
+    """
+    stated = _document(system).get("leaderboard")
+    return None if stated is None else tuple(stated)
 
 
 def _transformed(graph: Graph, section: Mapping[str, Any]) -> Graph:
@@ -103,23 +156,12 @@ def _document(system: str) -> dict[str, Any]:
     return tomllib.loads(file.read_text()) if file.is_file() else {}
 
 
-def _typed(field: Field[Any], value: Any, system: str) -> Any:
-    """The value as its field wants it; ``none`` is None where that is allowed."""
-    allowed = {part.strip() for part in str(field.type).split("|")}
-    if value is None or (isinstance(value, str) and value == "none" and allowed & {"None", "Any"}):
+def _read(name: str, kinds: tuple[Any, ...], value: Any) -> Any:
+    """Return the value that a word of the command line or of a file stands for: nothing, several words, or itself."""
+    if not isinstance(value, str):
+        return value
+    if value == "none" and {NoneType, Any} & set(kinds):
         return None
-    if "Any" in allowed:
-        if isinstance(value, str):
-            raise InvalidParameter(field.name, "a number, or an object that Python code gives", value)
-        return value
-    if "tuple" in str(field.type):
-        listed = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
-        if not listed and not isinstance(value, str):
-            raise InvalidParameter(field.name, "words", value)
-        return tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
-    numbers: dict[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "float": (int, float)}
-    wanted = tuple(kind for part in allowed for kind in numbers.get(part, ())) or (str,)
-    if isinstance(value, wanted) and ("bool" in allowed or not isinstance(value, bool)):
-        return value
-    expected = "a word" if wanted == (str,) else "of type " + " or ".join(sorted(allowed)).replace("None", "none")
-    raise InvalidParameter(field.name, expected, value)
+    if Any in kinds:
+        raise InvalidParameter(name, "a number, or an object that Python code gives", value)
+    return tuple(part for part in value.split(",") if part) if get_origin(kinds[0]) is tuple else value

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from privet.auditing.central.betting import Betting
 from privet.auditing.central.graph_canaries import Sightings
+from privet.auditing.central.sequential import Betting
 from privet.errors import InvalidParameter
 
 CANARIES = 64

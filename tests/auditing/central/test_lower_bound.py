@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privet.auditing.central.lower_bound import epsilon_lower_bound, family_lower_bound
-from privet.auditing.central.noise_family import NoiseFamily
+from privet.auditing.central.trade_off import NoiseFamily
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
 

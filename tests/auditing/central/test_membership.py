@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet.auditing.central.canary import CanaryGame
-from privet.auditing.central.membership import advantage, largest_advantage
+from privet.auditing.central.lower_bound import advantage, largest_advantage
 from privet.errors import InvalidData
 from privet.mechanisms import SeededBits
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from privet.auditing.central.noise_family import NoiseFamily
-from privet.auditing.central.trade_off import TradeOff
+from privet.auditing.central.trade_off import NoiseFamily, TradeOff
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 
 FAMILY = NoiseFamily(HeterogeneousPoisson(rate=0.3, steps=4, num_nodes=50), 1)

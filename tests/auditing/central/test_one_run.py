@@ -10,8 +10,8 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from privet.auditing.central.graph_canaries import Sightings
-from privet.auditing.central.noise_family import NoiseFamily
 from privet.auditing.central.one_run import GuessRule, audit_in_one_run, bounds_of
+from privet.auditing.central.trade_off import NoiseFamily
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.processes.heterogeneous_poisson import HeterogeneousPoisson
 from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling

@@ -203,8 +203,9 @@ def test_showing_data_must_be_disclosed(graph: Graph) -> None:
 
 
 def test_a_system_with_an_aggregator_is_not_checked(graph: Graph) -> None:
-    with pytest.raises(PrivetError, match="aggregator who sees raw data"):
-        find_leaks(Inquiry(class_sums=1.0), graph)
+    for settings in ({"class_sums": 1.0}, {"server_sums": 1.0}):
+        with pytest.raises(PrivetError, match="sums over raw data"):
+            find_leaks(Inquiry(**settings), graph)
 
 
 def test_mechanisms_are_as_before_after_a_collection_that_fails(graph: Graph) -> None:

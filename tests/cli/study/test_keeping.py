@@ -1,10 +1,12 @@
 """Exports, backups, deletion and keys of a study on the command line."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from simulated_studies import declaration, make_study, privet, simulated, two_rounds
 
+from privet.collection.device.consent import local_minute
 from privet.collection.operator.folder import StudyFolder
 
 pytest.importorskip("starlette", reason="the collection extra is not installed")
@@ -67,8 +69,15 @@ def filled(path, **changes):
 
 def test_what_is_due_is_deleted_and_counted(tmp_path):
     path = filled(tmp_path / "due", closes="2020-02-01T00:00:00Z", delete_after=30)
-    assert "Reports are deleted on 2020-03-02." in privet("study", "status", path, home=tmp_path)
-    assert "Deleted 2 reports." in privet("study", "expire", path, home=tmp_path)
+    told = privet("study", "status", path, home=tmp_path)
+    assert "The retention of 2 reports has ended by this machine's clock; 'privet study expire' deletes them." in told
+    asked = privet("study", "expire", path, home=tmp_path, given="n\n", status=2)
+    assert "Nothing was changed, because you did not agree." in asked
+    assert "--yes agrees beforehand" in privet("study", "expire", path, home=tmp_path, status=2)
+    asked = privet("study", "expire", path, home=tmp_path, given="y\n")
+    assert f"This machine's clock says {datetime.now(UTC).astimezone():%Y-}" in asked
+    assert "The retention has ended for 2 reports: delete them?" in asked
+    assert "Deleted 2 reports." in asked
     status = json.loads(privet("study", "status", path, "--json", home=tmp_path))
     assert (status["stored"], status["deleted"]["reports"]) == (0, 2)
     assert "2 reports were deleted on" in privet("study", "status", path, home=tmp_path)
@@ -76,10 +85,12 @@ def test_what_is_due_is_deleted_and_counted(tmp_path):
 
 def test_what_is_not_due_stays_unless_the_operator_wants_it_gone(tmp_path):
     path = filled(tmp_path / "later", closes="2029-02-01T00:00:00Z", delete_after=30)
+    due = local_minute(datetime(2029, 3, 3, tzinfo=UTC))
+    assert f"Reports are deleted on {due}." in privet("study", "status", path, home=tmp_path)
     printed = privet("study", "expire", path, home=tmp_path)
     assert "Deleted 0 reports." in printed
-    assert "Left: 2, to be deleted on 2029-03-03 00:00 UTC." in printed
-    assert "Deleted 2 reports." in privet("study", "expire", path, "--now", home=tmp_path)
+    assert f"Left: 2, to be deleted on {due}." in printed
+    assert "Deleted 2 reports." in privet("study", "expire", path, "--now", "--yes", home=tmp_path)
     assert json.loads(privet("study", "status", path, "--json", home=tmp_path))["open"] is False
 
 
@@ -97,5 +108,5 @@ def test_each_round_has_its_own_date(tmp_path):
     store.at(second).insert([3], [b"three"])
     store.dispose()
     printed = privet("study", "expire", folder.path, home=tmp_path)
-    assert "Left in round 1: 2, to be deleted on 2029-03-03 00:00 UTC." in printed
+    assert f"Left in round 1: 2, to be deleted on {local_minute(datetime(2029, 3, 3, tzinfo=UTC))}." in printed
     assert "Left in round 2: 1, to be deleted on" in printed

@@ -1,18 +1,22 @@
 """``privet study`` as an operator runs it."""
 
+import contextlib
 import csv
 import hashlib
 import json
+import signal
 import socket
 import stat
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 from patience import PATIENCE, wait_until
 from simulated_studies import HABITS, declaration, privet
 
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.operator.rehearsal import free_port
 
 pytest.importorskip("starlette", reason="the collection extra is not installed")
 
@@ -171,13 +175,13 @@ def test_a_study_of_one_round_needs_no_torch(tmp_path):
         ["new", declaration(tmp_path), "--out", folder],
         ["links", folder, "--url", "https://study.example.org", "--out", tmp_path / "links.csv"],
         ["status", folder],
-        ["forget", folder, 3],
+        ["forget", folder, 3, "--yes"],
         ["rotate", folder, "tokens"],
         ["backup", folder, "--out", tmp_path / "study.backup"],
         ["restore", tmp_path / "study.backup", tmp_path / "restored"],
         ["export", folder, "--out", tmp_path / "reports.parquet"],
         ["close", folder],
-        ["expire", folder, "--now"],
+        ["expire", folder, "--now", "--yes"],
     ]
     program = (
         "import json, sys\n"
@@ -190,3 +194,23 @@ def test_a_study_of_one_round_needs_no_torch(tmp_path):
     )
     given = json.dumps([[str(part) for part in command] for command in commands])
     subprocess.run([sys.executable, "-c", program], input=given, text=True, check=True, timeout=PATIENCE)
+
+
+def test_a_preview_serves_the_page_until_ctrl_c(tmp_path):
+    port = free_port()
+    command = [sys.executable, "-m", "privet", "study", "preview", str(declaration(tmp_path)), "--port", str(port)]
+    shown = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def status():
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/status") as answer:
+            return json.loads(answer.read())
+        return None
+
+    try:
+        assert wait_until(status)["open"] is True
+    finally:
+        shown.send_signal(signal.SIGINT)
+        told, _ = shown.communicate(timeout=PATIENCE)
+    assert "If all 20 people answer, chance leaves this much" in told
+    assert f"A participant's page: http://localhost:{port}/#study=" in told
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["habits.toml"]

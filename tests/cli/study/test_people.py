@@ -24,10 +24,14 @@ def folder(tmp_path):
 
 def test_after_it_the_report_is_nowhere_and_the_count_is(folder, tmp_path):
     made, node = folder
-    printed = privet("study", "forget", made.path, node, home=tmp_path)
+    declined = privet("study", "forget", made.path, node, home=tmp_path, given="n\n", status=2)
+    assert "Nothing was changed, because you did not agree." in declined
+    assert json.loads(privet("study", "status", made.path, "--json", home=tmp_path))["stored"] == 8
+    printed = privet("study", "forget", made.path, node, home=tmp_path, given="y\n")
+    assert f"Erase all that node {node} sent, for good" in printed
     assert f"The reports of node {node} are erased" in printed
     assert "Exports and backups that you made before still hold them" in printed
-    again = privet("study", "forget", made.path, node, home=tmp_path)
+    again = privet("study", "forget", made.path, node, "--yes", home=tmp_path)
     assert f"The reports of node {node} were erased" in again
     status = json.loads(privet("study", "status", made.path, "--json", home=tmp_path))
     assert (status["stored"], status["erasures"]) == (7, 1)
@@ -42,7 +46,7 @@ def test_after_it_the_report_is_nowhere_and_the_count_is(folder, tmp_path):
 
 
 def test_somebody_who_is_not_in_the_study_is_refused(folder, tmp_path):
-    error = privet("study", "forget", folder[0].path, 20, home=tmp_path, status=2)
+    error = privet("study", "forget", folder[0].path, 20, "--yes", home=tmp_path, status=2)
     assert "below 20" in error
 
 

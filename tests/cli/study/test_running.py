@@ -1,5 +1,6 @@
 """A study while it runs: serving, status, and rounds until a model is trained."""
 
+import csv
 import json
 import os
 import signal
@@ -157,12 +158,21 @@ def test_from_a_plan_to_a_model(home):
     assert "Wrote 90 links" in privet(
         "study", "links", path, "--url", "http://localhost", "--out", home / "l", home=home
     )
+    with (home / "l").open() as file:
+        panel = {int(row["node"]) for row in csv.DictReader(file) if row["panel"] == "yes"}
+    with StudyFolder.open(path).store() as store:
+        assert panel == set(store.form.panel.tolist())
+    assert panel
     play(path, graph)
-    said = privet("study", "next", path, home=home)
+    waiting = privet("study", "links", path, "--url", "http://localhost", "--out", home / "l", "--waiting", home=home)
+    assert "Wrote 0 links of people who have not answered" in waiting
+    assert "did not agree" in privet("study", "next", path, home=home, given="n\n", status=2)
+    said = privet("study", "next", path, home=home, given="y\n")
+    assert "Close round 1 for good (" in said
     assert "Round 2 of Rounds is open" in said
     assert "people: resemblance" in said
     play(path, graph)
-    assert "train on the answers" in privet("study", "next", path, home=home, status=2)
+    assert "train on the answers" in privet("study", "next", path, "--yes", home=home, status=2)
     record = home / "record.sqlite"
     assert "public record with" in privet("study", "export", path, "--public", "--out", record, home=home)
     assert ": as its manifest says." in privet("study", "verify", record, home=home)

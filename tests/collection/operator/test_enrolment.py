@@ -30,6 +30,21 @@ def test_links_carry_the_token_that_is_valid_now(folder, tmp_path):
     assert stat.S_IMODE((tmp_path / "links.csv").stat().st_mode) == 0o600
 
 
+def read_links(path):
+    with path.open() as file:
+        return {int(row["node"]): row for row in csv.DictReader(file)}
+
+
+def test_reminders_go_to_those_who_have_not_answered_and_were_not_erased(folder, tmp_path):
+    answers = simulated(folder.study, 0, count=200)
+    with folder.store() as store:
+        store.insert(answers.users.tolist(), folder.study.release.wire.pack(answers))
+        silent = sorted(set(range(500)) - set(answers.users.tolist()))
+        store.forget(silent[0], "participant")
+    assert write_links(folder.path, "https://study.example.org", tmp_path / "links.csv", waiting=True) == 299
+    assert sorted(read_links(tmp_path / "links.csv")) == silent[1:]
+
+
 def test_a_token_is_renewed_as_often_as_it_is_lost(folder):
     assert len({renew_token(folder.path, 3) for _ in range(3)}) == 3
     with pytest.raises(InvalidData, match="below 500"):

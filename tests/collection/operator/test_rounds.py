@@ -49,8 +49,12 @@ def play(store, graph):
     others = np.setdiff1d(form.everybody(), form.panel)
     private = PrivateData.of(graph, others)
     bodies = form.release.wire.pack(form.release.perturb(private, SeededBits(3))) if form.release.questions else []
-    open_form = OpenForm(store.study.declared)
-    shown = [open_form.pack(features[node], int(graph.labels[node])) for node in form.panel]
+    open_form, row = OpenForm.of(store.study), graph.adjacency
+    friends = [row.indices[row.indptr[node] : row.indptr[node + 1]].tolist() for node in form.panel]
+    shown = [
+        open_form.pack(features[node], int(graph.labels[node]), listed, int(node))
+        for node, listed in zip(form.panel, friends, strict=True)
+    ]
     store.insert([*others.tolist(), *form.panel.tolist()], [*bodies, *shown])
 
 
@@ -158,6 +162,37 @@ def test_friends_are_asked_in_two_rounds_and_charged_once(graph):
     assert train(Received.at(store)).fitted.guarantee.epsilon == 4.0
 
 
+@pytest.mark.parametrize("reads", ["friends", "everything"])
+def test_everything_on_a_device_is_asked_in_two_waves_and_charged_once(graph, reads):
+    private = graph.replace(schema=replace(graph.schema, private_edges=True))
+    labels = np.where(np.arange(160) < 100, graph.labels, -1)
+    panel = {"panel": PANEL} if reads == "everything" else {}
+    system = Inquiry(epsilon_person=3.0, reads=reads, waves=2, seed=0, **({"panel": 0.2} if panel else {}))
+    store, people = opened(private, system, labels=labels, **panel), []
+    for name in ("person", "person-again"):
+        if not store.study.release.asks(name):
+            store = store.at(next_round(store, *PERIOD))
+            play(store, private)
+        people.append(store.form.release.question(name).ask.people())
+    assert min(map(len, people)) > 20
+    assert not np.intersect1d(*people).size
+    assert not np.intersect1d(np.concatenate(people), PANEL if panel else []).size
+    chain = store.chain()
+    assert (chain.price.epsilon, chain.guarantee().relationship_epsilon) == (3.0, 6.0)
+    tables = [store.at(each).form.release.questions[0].ask.attachment("table") for each in chain.rounds[-2:]]
+    unlabelled = np.setdiff1d(people[0], np.arange(100))
+    assert not tables[0][unlabelled].any()
+    assert tables[1][unlabelled].any(axis=1).all()  # what the first wave's answers point to
+    assert not tables[1][np.setdiff1d(people[1], np.arange(100))].any()
+    shown = Received.at(store).collected(planned_system(store.study, store)).shown
+    if panel:
+        assert np.array_equal(shown.lists.toarray(), graph.adjacency[PANEL].toarray())
+    assert [found.differing for found in recompute(store)] == [()] * (store.study.round - 1)
+    model = train(Received.at(store))
+    assert model.fitted.guarantee.unit == ("friend list" if reads == "friends" else "person")
+    assert (model.fitted.predict() == graph.labels)[100:].mean() > 0.5
+
+
 def test_a_pilot_is_drawn_by_lot(graph):
     labels = np.where(np.arange(160) < 100, graph.labels, -1)
     store = opened(graph, Inquiry(pilot=0.3, seed=0), graph=Graph(graph.adjacency), labels=labels)
@@ -170,7 +205,8 @@ def test_a_pilot_is_drawn_by_lot(graph):
 @pytest.mark.parametrize(
     ("system", "given", "words"),
     [
-        ({"class_sums": 1.0}, {}, "needs a trusted aggregator, and a study has none"),
+        ({"class_sums": 1.0}, {}, "needs a trusted aggregator or two servers, and a study has neither"),
+        ({"server_sums": 1.0}, {}, "needs a trusted aggregator or two servers, and a study has neither"),
         ({"panel": 0.1}, {"panel": None}, "learns from a panel. Name the people"),
         ({"panel": 0.1, "epsilon_labels": 1.0}, {"labels": np.zeros(160, dtype=np.int64)}, "public labels"),
         ({"panel": 0.1, "epsilon_features": 1.0, "epsilon_edges": 1.0}, {}, "schema says that they are public"),

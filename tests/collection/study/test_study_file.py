@@ -72,7 +72,7 @@ closes = 2026-03-01T00:00:00Z
         "study.toml, line 22: class.answers must be a list of at least two different texts, or their number.",
         "study.toml, line 25: budgets.features must be above 0, not -1.",
         "study.toml, line 26: budgets.speed is no key of a study's file: "
-        "there are features, labels, edges, delta, high_cost.",
+        "there are features, labels, edges, person, delta, high_cost.",
         "study.toml, line 28: schedule has days and closes, which say the same thing; keep one of them.",
     ]
 

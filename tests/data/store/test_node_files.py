@@ -6,14 +6,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from privet.data.store import node_files
-from privet.data.store.node_files import count_nodes, read_node_batches
+from privet.data.store import files
+from privet.data.store.files import count_nodes, read_node_batches
 from privet.errors import InvalidData, InvalidParameter
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_they_are_read_in_batches(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr(node_files, "_BATCH", 4)
+    monkeypatch.setattr(files, "_BATCH", 4)
     path = tmp_path / f"people.{kind}"
     if kind == "csv":
         path.write_text("node,age\n" + "".join(f"{node},{node + 20}\n" for node in range(10)))

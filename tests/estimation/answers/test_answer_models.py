@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 
 from privet.estimation.answers import answer_models as resemblance
 from privet.estimation.answers.answer_models import AnswerModel, KnownAccuracy, SeenScores, best_offers, evidence
-from privet.mechanisms import OfferedResponse, SeededBits
+from privet.mechanisms import OfferedResponse, SeededBits, SubsetResponse
 
 CLASSES = 5
 
@@ -161,6 +161,32 @@ def test_groups_of_many_classes_are_those_of_few() -> None:
     """Sets too long for one number are grouped by rows."""
     wide = np.full((6, 80), -1, dtype=np.int16)
     wide[:, 0], wide[:, 1] = [0, 1, 0, 1, 2, 0], [3, 79, 3, 79, 4, 5]
-    found = {offered: rows.tolist() for offered, rows in resemblance._groups(wide)}
+    found = {offered: rows.tolist() for offered, rows in resemblance.groups_of_offers(wide)}
     assert found == {(0, 3): [0, 2], (1, 79): [1, 3], (2, 4): [4], (0, 5): [5]}
-    assert {offered: rows.tolist() for offered, rows in resemblance._groups(wide[:, :2])} == found
+    assert {offered: rows.tolist() for offered, rows in resemblance.groups_of_offers(wide[:, :2])} == found
+
+
+@pytest.mark.parametrize("kind", [OfferedResponse, SubsetResponse])
+def test_decisive_offers_leave_the_best_chance_of_a_right_decision(kind: type[OfferedResponse]) -> None:
+    mechanism, model = kind(epsilon=1.0, most=CLASSES), KnownAccuracy(0.8, CLASSES)
+    prior = np.random.default_rng(0).dirichlet(np.ones(CLASSES), size=12)
+    offers, _ = best_offers(np.log(prior), model, mechanism, decisive=True)
+    for row, chances in zip(offers, prior, strict=True):
+
+        def right(offered: tuple[int, ...], chances: NDArray[np.float64] = chances) -> float:
+            told = model.confusion(offered) @ mechanism.channel(len(offered))
+            return float((chances[:, None] * told).max(axis=0).sum())
+
+        order = np.argsort(-chances)
+        best = max(right(tuple(sorted(order[:size]))) for size in range(2, CLASSES + 1))
+        assert right(tuple(c for c in row if c >= 0)) >= best - 1e-3  # information decides between equals
+
+
+def test_evidence_of_a_subset_is_exact() -> None:
+    mechanism, model = SubsetResponse(epsilon=0.5, most=CLASSES), KnownAccuracy(0.8, CLASSES)
+    offers = padded([(0, 1, 2, 3, 4)] * 3)
+    channel = mechanism.channel(CLASSES)
+    assert channel.shape[1] > CLASSES  # several options in one report
+    found = evidence(model, offers, np.array([0, 4, channel.shape[1] - 1]), mechanism)
+    expected = model.confusion((0, 1, 2, 3, 4)) @ channel
+    np.testing.assert_allclose(found, np.log(expected.T[[0, 4, -1]]), rtol=1e-5)

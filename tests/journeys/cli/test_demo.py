@@ -8,6 +8,7 @@ from commands import run_privet
 from privet.cli import demo
 from privet.cli.app import BadOption
 from privet.cli.demo import run_demo
+from privet.errors import InvalidParameter
 
 
 def test_the_demo_tells_its_story_and_leaves_a_report(
@@ -31,7 +32,7 @@ def test_a_directory_that_cannot_be_written_is_told_of_at_once(tmp_path: Path) -
     (tmp_path / "file").write_text("")
     with pytest.raises(BadOption, match="a directory"):
         run_demo(nodes=300, seed=1, out=tmp_path / "file")
-    with pytest.raises(BadOption, match="existing directory"):
+    with pytest.raises(InvalidParameter, match="existing directory"):
         run_demo(nodes=300, seed=1, out=tmp_path / "no" / "where")
     refused = run_privet("demo", "--out", str(tmp_path / "file"))
     assert (refused.returncode, refused.stdout) == (2, "")

@@ -29,6 +29,7 @@ from web_visits import (
     shown_report,
 )
 
+from privet.collection.device.consent import to_you
 from privet.collection.study.manifest import Study
 from privet.data import Schema
 from privet.privacy.rounding import at_most, odds_factor
@@ -80,7 +81,7 @@ def test_whole_participation(
     visit = visitor(width, scheme)
     page = visit.open(live.link(node))
     page.get_by_role("heading", name="Sleep and friendship").wait_for()
-    assert not page.get_by_text("privet developers").is_visible()
+    assert page.get_by_text("Asked by privet developers").is_visible()
     page.get_by_text("Costs in detail, limits of the protection").click()
     for text in (
         "privet developers",
@@ -100,7 +101,7 @@ def test_whole_participation(
         "Who are you connected with? (each connection)",
         "In all",
     ]
-    expected = [f"{text[0].upper()}{text[1:]}." for text in live.study.guarantee().unprotected]
+    expected = [f"{to_you(text)[0].upper()}{to_you(text)[1:]}." for text in live.study.guarantee().unprotected]
     assert page.locator("#unprotected li").all_inner_texts() == expected
     picture(page, f"participant-1-{width}-{scheme}")
 
@@ -130,6 +131,7 @@ def test_whole_participation(
     sent = live.study.release.wire.to_json(bytes.fromhex(body))
     assert json.loads(plain) == sent
     group = ("Early bird", "Night owl", "Neither")[sent["label"]]
+    assert page.get_by_text("Chance may have changed any of these").is_visible()
     values = page.get_by_role("table", name="The report that is stored")
     assert group in values.get_by_role("row", name="Which type are you?").inner_text()
     assert visit.reports == [bytes.fromhex(live.study.id + body)]
@@ -168,6 +170,8 @@ def test_a_reload_finds_the_same_report_and_sends_nothing_twice(live: Live, visi
         page.get_by_role("button", name="Save the receipt").click()
     receipt = json.loads(Path(download.value.path()).read_text())
     assert (receipt["study"], receipt["participant"], receipt["report"]) == (live.study.id, 20, first)
+    told = {each["question"]: each["sent"] for each in receipt["in_words"]}
+    assert told["Which type are you?"] in ("Early bird", "Night owl", "Neither")
 
 
 def test_two_tabs_make_one_report_and_send_it_when_online_again(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -182,11 +186,12 @@ def test_two_tabs_make_one_report_and_send_it_when_online_again(live: Live, visi
     for page in pages:
         page.bring_to_front()
         page.get_by_role("button", name="Send my report").click()
-        page.get_by_text("You are offline. The report is kept").wait_for()
-    assert kept_report(pages[0]) == kept_report(pages[1])  # there is one
+        page.get_by_text("You are offline. Nothing is drawn yet").wait_for()
     visit.context.set_offline(False)
-    pages[1].get_by_role("heading", name="your report is stored").wait_for()
-    assert {live.store.get(21)} == {each[32:] for each in visit.reports}
+    for page in pages:
+        page.bring_to_front()
+        page.get_by_role("heading", name="your report is stored").wait_for()
+    assert {live.store.get(21)} == {each[32:] for each in visit.reports} == {bytes.fromhex(kept_report(pages[0]))}
 
 
 def test_errors_and_a_lost_answer_are_survived_with_the_same_bytes(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -240,12 +245,30 @@ def test_no_second_report_is_drawn_where_the_collector_has_one(
     page.get_by_role("button", name="Send my report").wait_for()
     visit.context.set_offline("offline" in forgets)
     page.get_by_role("button", name="Send my report").click()
-    if "offline" in forgets:  # a report is drawn and charged, and given back before it leaves
-        page.get_by_text("You are offline. The report is kept").wait_for()
+    if "offline" in forgets:
+        page.get_by_text("You are offline. Nothing is drawn yet").wait_for()
         visit.context.set_offline(False)
     page.get_by_role("heading", name="Another report is stored for you already").wait_for()
     ledger = json.loads(page.evaluate("localStorage.getItem('privet-ledger-1')") or '{"reports": [], "refunds": []}')
-    assert (visit.reports, ledger["reports"], len(ledger["refunds"])) == (first, [], int("offline" in forgets))
+    assert (visit.reports, ledger["reports"], ledger["refunds"]) == (first, [], [])
+
+
+def test_a_mistyped_token_costs_nothing_and_binds_the_browser_to_nobody(
+    live: Live, visitor: Callable[..., Visit]
+) -> None:
+    visit = visitor()
+    token = live.tokens.issue(270)
+    for place in (1, 31):  # a letter of the number, and one of the signature
+        wrong = token[:place] + ("A" if token[place] != "A" else "B") + token[place + 1 :]
+        page = visit.open(live.link(270, token=wrong))
+        if page.locator("#refusal").is_hidden():
+            answer_all(page)
+        page.locator("#refusal").get_by_text("token").first.wait_for()
+        assert page.evaluate("localStorage.getItem('privet-ledger-1')") is None
+    page = visit.open(live.link(270))
+    answer_all(page)
+    page.get_by_role("heading", name="your report is stored").wait_for()
+    assert len(visit.reports) == 1
 
 
 def test_four_tabs_that_send_at_once_send_one_report(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -286,6 +309,23 @@ def answer_all(page: Any) -> None:
     fill_in(page)
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Send my report").click()
+
+
+def test_the_token_is_in_no_address_once_it_was_read(live: Live, visitor: Callable[..., Visit]) -> None:
+    page = visitor().open(live.link(280, lang="de"))
+    page.locator("#form").wait_for()
+    token = live.tokens.issue(280)
+    assert page.url == f"{live.origin}/#study={live.study.id}&lang=de"
+    page.locator("#language").select_option("en")
+    page.get_by_role("button", name="Continue").wait_for()
+    page.reload()
+    answer_all(page)
+    page.get_by_role("heading", name="your report is stored").wait_for()
+    assert live.store.get(280) is not None
+    assert token not in page.url + page.content() + page.evaluate("JSON.stringify([localStorage, sessionStorage])")
+    page.goto(live.link(281))  # another person's link in the same tab
+    page.get_by_text("This browser answered the study as somebody else").wait_for()
+    assert live.tokens.issue(281) not in page.url
 
 
 def test_who_only_reads_is_not_heard_of(live: Live, visitor: Callable[..., Visit]) -> None:
@@ -459,18 +499,23 @@ def test_a_study_that_its_operator_closed(
     page.get_by_label("Feature 0").fill("0.5")
     page.get_by_label("Feature 0").press("Enter")
     page.get_by_role("button", name="Send my report").wait_for()
-    visit.context.set_offline(True)
+    page.route("**/reports", lambda route: route.abort())
     page.get_by_role("button", name="Send my report").click()
-    page.get_by_text("You are offline. The report is kept").wait_for()
+    page.get_by_text("The report is kept").wait_for()
+    # As if the browser had ended between the drawing and the sending.
+    page.evaluate("""() => {
+      const ledger = JSON.parse(localStorage.getItem("privet-ledger-1"));
+      ledger.reports[0].tried = null;
+      localStorage.setItem("privet-ledger-1", JSON.stringify(ledger));
+    }""")
     headers = {"Authorization": f"Bearer {OPERATOR_KEY}"}
     urlopen(Request(f"{collector.origin}/operator/close", headers=headers, method="POST")).close()
-    visit.context.set_offline(False)
+    page.unroute("**/reports")
+    visit.reports.clear()
+    page.reload()
     page.get_by_text("The study was closed by its operator. Your report never left this device.").wait_for()
     assert (collector.store.count(), visit.reports) == (0, [])
     assert not page.get_by_role("button", name="Send my report").is_visible()
-    page.get_by_text("Your privacy budget: history and limit").click()
-    assert page.get_by_text("Refunded ε = 1 for “Closed early”, whose report was never sent").is_visible()
-    assert "This study costs" not in page.locator("#budget-words").inner_text()
     picture(page, "participant-refunded")
     ledger = json.loads(page.evaluate("localStorage.getItem('privet-ledger-1')"))
     assert ledger["reports"] == []

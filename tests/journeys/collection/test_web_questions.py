@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from web_visits import CHROMIUM, Live, Visit, at, shown_report
 
+from privet.collection.device.consent import to_you
 from privet.collection.server.store.store import Store
 from privet.collection.study.directory import Directory
 from privet.collection.study.forms import OpenForm
@@ -51,7 +52,7 @@ class Rounds(Live):
         self.asked_for: list[tuple[str, str | None]] = []  # public data, and with which authorisation
         panel = np.array([PANELLIST], dtype=np.int32)
         label = {"ask": "label", "mechanism": "randomized-response", "epsilon": 0.5}
-        similar, friends = Resemblance(SCORER, OFFERS, unit_length=False), Friends(TABLE, RANKS)
+        similar, friends = Resemblance(OFFERS, SCORER, unit_length=False), Friends(TABLE, RANKS)
         again = FriendsAgain(AGAIN, AGAIN_RANKS)
         ask = {"ask": "resemblance", "mechanism": "offered-response", "epsilon": 1.0, "most": 3, **similar.to_dict()}
         counts = {"mechanism": "counts", "epsilon": 0.75, "cap": 4}
@@ -148,7 +149,7 @@ def test_both_questions(
     assert "which of A, B and D your answers resemble most" in page.locator("#resemblance").inner_text()
     assert "with 58% probability, and each of the other 2 with 21%" in page.locator("#questions").inner_text()
     page.get_by_text("Costs in detail, limits of the protection").click()
-    expected = [f"{text[0].upper()}{text[1:]}." for text in rounds.second.guarantee().unprotected]
+    expected = [f"{to_you(text)[0].upper()}{to_you(text)[1:]}." for text in rounds.second.guarantee().unprotected]
     assert page.locator("#unprotected li").all_inner_texts() == expected
     names = page.get_by_role("table", name="What is sent, and what each question costs").locator("tbody th")
     assert names.all_inner_texts() == [
@@ -268,6 +269,7 @@ def test_after_a_withdrawal_no_round_is_answered(rounds: Rounds, visitor: Callab
     program = """async ([id, first]) => {
       const { reserve } = await import("/web/device/ledger.js");
       const { deliver } = await import("/web/device/delivery.js");
+      await (await import("/web/texts/texts.js")).speak("en", []); // the page's script has words of its own
       const rounds = [{ id: first, asked: [] }];
       const study = { id, manifest: { title: "Later", earlier: [first] }, rounds, asked: [], shows: false };
       const body = new Uint8Array([1]);
@@ -404,8 +406,12 @@ def test_a_panel_shows_its_answers_after_an_explicit_yes(
     assert (entry["shows"], entry["cost"]) == (True, 0)
     page.reload()
     page.get_by_role("heading", name="your report is stored").wait_for()
+    receipt = page.locator("#receipt").inner_text()
+    assert "everything was shown as it is; no budget counts that" in receipt
+    assert "ε" not in receipt
+    assert page.get_by_text("You are in the panel: all of this was sent").is_visible()
     page.get_by_text("Your privacy budget: history and limit").click()
-    assert page.get_by_text("shown as it is").is_visible()
+    assert page.locator("#history").get_by_text("shown as it is").is_visible()
 
 
 def test_a_person_whom_the_round_does_not_ask(rounds: Rounds, visitor: Callable[..., Visit]) -> None:

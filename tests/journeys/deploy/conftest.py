@@ -10,6 +10,7 @@ from simulated_studies import make_study
 from study_in_rounds.https import behind_nginx, installed
 
 from privet.collection.operator.folder import StudyFolder
+from privet.collection.server.http.limits import Limits
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +27,17 @@ def own_site(tmp_path):
         yield running
 
 
+@pytest.fixture
+def school(tmp_path):
+    """The same with the collectors' default limits."""
+    with started(tmp_path, Limits().rate) as running:
+        yield running
+
+
 @contextmanager
-def started(home):
+def started(home, rate=0.2):
     if not installed():
         pytest.skip("nginx or openssl is not installed (PRIVET_NGINX names another place)")
     folder = StudyFolder.create(home / "study", make_study())
-    with behind_nginx(folder, home, rate=0.2) as running:
+    with behind_nginx(folder, home, rate=rate) as running:
         yield running

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from subgraph_modules import CLASSES, COLUMNS, LINKS, MODULES, Classes, Own, Unusual
 from torch import Tensor, nn
@@ -16,6 +16,7 @@ from privet.graph.subgraphs import Role, SubgraphBatch
 from privet.models.subgraphs import SubgraphGradients
 
 NAMES = list(MODULES)
+MANY = 2048
 
 
 def random_batch(rng: np.random.Generator, centres: int, nodes: int = 30, most: int = 3) -> SubgraphBatch:
@@ -61,15 +62,19 @@ def gradients_alone(module: nn.Module, batch: SubgraphBatch, features: np.ndarra
 
 @pytest.fixture(scope="module")
 def prepared() -> dict[str, SubgraphGradients]:
-    """One object a module, since lanes are tested when they are first used."""
+    """One object a module, since lanes are tested when they are first used; many lanes need few tries.
+
+    The last one has two lanes, so that a batch is cut into several chunks.
+    """
     torch.manual_seed(0)
-    return {name: SubgraphGradients(make(), COLUMNS, Classes(), at_once=8) for name, make in MODULES.items()}
+    made = {name: SubgraphGradients(make(), COLUMNS, Classes(), MANY) for name, make in MODULES.items()}
+    return {**made, "unusual": SubgraphGradients(Unusual(), COLUMNS, Classes(), at_once=8)}
 
 
 @pytest.fixture(scope="module")
 def prepared_for_links() -> dict[str, SubgraphGradients]:
     torch.manual_seed(0)
-    return {name: SubgraphGradients(make(), COLUMNS, LINKS, at_once=8) for name, make in MODULES.items()}
+    return {name: SubgraphGradients(make(), COLUMNS, LINKS, MANY) for name, make in MODULES.items()}
 
 
 def drawn(seed: int, centres: int, *, links: bool = False) -> tuple[SubgraphBatch, dict[str, Any]]:
@@ -88,7 +93,6 @@ def drawn(seed: int, centres: int, *, links: bool = False) -> tuple[SubgraphBatc
 @given(
     st.integers(0, 2**31), st.integers(1, 12), st.sampled_from(NAMES), st.sampled_from([1e-2, 0.5, 1e3]), st.booleans()
 )  # fmt: skip
-@settings(max_examples=25)
 def test_equal_to_autograd_on_each_sub_graph_alone(
     prepared: dict[str, SubgraphGradients],
     prepared_for_links: dict[str, SubgraphGradients],
@@ -118,11 +122,10 @@ def test_matrices_are_not_written_out(
     for several in (prepared, prepared_for_links):
         assert {name: examples.engine.written_out for name, examples in several.items()} == written
         # How many are alike to the bit depends on the processor and its matrix kernels; never only one.
-        assert min(examples.lanes(6, 5) for examples in several.values()) > 1
+        assert min(examples.lanes(4, 3) for examples in several.values()) > 1
 
 
 @given(st.integers(0, 2**31), st.integers(2, 12), st.sampled_from(NAMES), st.booleans())
-@settings(max_examples=25)
 def test_leaving_a_sub_graph_out_moves_the_sum_by_its_own_integers_and_nothing_else(
     prepared: dict[str, SubgraphGradients],
     prepared_for_links: dict[str, SubgraphGradients],
@@ -260,11 +263,13 @@ def test_a_shape_that_vmap_does_not_know_is_computed_one_by_one() -> None:
 
 
 @pytest.mark.parametrize("name", ["gcn", "sage", "gatv2"])
-def test_few_lanes_are_tried_too(name: str, prepared: dict[str, SubgraphGradients]) -> None:
+def test_few_lanes_are_tried_too(name: str) -> None:
     """In chunks of two lanes, kernels of common libraries treat odd numbers of rows otherwise at another place."""
-    engine, values = prepared[name].engine, prepared[name].engine.values()
+    torch.manual_seed(0)
+    few = SubgraphGradients(MODULES[name](), COLUMNS, Classes(), at_once=8)
+    engine, values = few.engine, few.engine.values()
     for slots in (1, 3, 5, 7):
-        lanes = prepared[name].lanes(slots, slots - 1)
+        lanes = few.lanes(slots, slots - 1)
         moved = torch.arange(lanes).roll(1)
         for seed in range(10):
             chunk = engine.random(lanes, slots, slots - 1, seed=1000 + seed)

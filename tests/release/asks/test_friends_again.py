@@ -60,7 +60,7 @@ def test_with_a_pilot_and_the_feature_question_each_unit_pays_its_dearest() -> N
         Question(Features(), MultiBit.declare(PEOPLE, epsilon=2.0)),
         Question(FIRST, COUNTS),
         Question(AGAIN, COUNTS),
-        Question(Resemblance(scorer, offers), OfferedResponse(epsilon=2.0, most=3)),
+        Question(Resemblance(scorer=scorer, offers=offers), OfferedResponse(epsilon=2.0, most=3)),
     )
     for order in itertools.permutations(questions):
         whole = LocalRelease(order, PEOPLE)

@@ -188,8 +188,6 @@ def test_a_released_model_applies_to_another_graph(kind: type[CentralSystem], gr
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({"target_epsilon": 1.0}, "target_epsilon"),
-        ({"noise_multiplier": None}, "target_epsilon"),
         ({"noise_multiplier": None, "target_epsilon": -1.0}, "target_epsilon"),
         ({"noise_multiplier": -1.0}, "noise_multiplier"),
         ({"noise_multiplier": 1.0, "max_grad_norm": math.inf}, "max_grad_norm"),
@@ -207,6 +205,13 @@ def test_a_released_model_applies_to_another_graph(kind: type[CentralSystem], gr
 )
 def test_bad_parameters_in_one_sentence(kind: type[CentralSystem], changes: dict[str, Any], name: str) -> None:
     with pytest.raises(InvalidParameter, match=rf"^{name} must be [^\n]*, not"):
+        small(kind, **changes)
+
+
+@pytest.mark.parametrize("kind", TRIED)
+@pytest.mark.parametrize("changes", [{"target_epsilon": 1.0}, {"noise_multiplier": None}])
+def test_one_setting_says_how_much_noise_there_is(kind: type[CentralSystem], changes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParameter, match=r"^Give exactly one of 'target_epsilon'[^\n]*, not"):
         small(kind, **changes)
 
 

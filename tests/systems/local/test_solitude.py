@@ -302,7 +302,7 @@ def test_bad_settings_are_refused(changes: dict[str, Any], sentence: str) -> Non
 
 
 def test_bad_graphs_are_refused(graph: Graph) -> None:
-    with pytest.raises(InvalidData, match="undirected"):
+    with pytest.raises(InvalidData, match="this graph is directed"):
         quick().collect(graph.replace(directed=True), SeededBits(0))
     with pytest.raises(InvalidData, match="features"):
         quick().collect(graph.replace(features=None), SeededBits(0))

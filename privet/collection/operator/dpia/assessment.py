@@ -148,13 +148,13 @@ def _people(release: LocalRelease, study: Study) -> str:
         ],
     ]
     if release.asks_about(Unit.NEIGHBOUR_BIT):
-        each = at_most(next(part.epsilon for part in release.price.parts if part.unit == Unit.RELATIONSHIP))
+        each = at_most(release.price.bound(Unit.RELATIONSHIP))
         rows.insert(
             0,
             [
                 "people named in others' lists",
                 "who their contacts are, also if they do not take part; lists that name them stay when they withdraw",
-                f"an epsilon of {each} for one relationship, k times that for k; their own ledger does not count it",
+                f"an epsilon of {each} for one relationship, at most k times that for k; their own ledger counts none",
             ],
         )
     if not study.declared.private_edges:
@@ -181,6 +181,12 @@ def _delta(promise: Guarantee) -> str:
 def _both_ends(release: LocalRelease) -> str:
     if not release.asks_about(Unit.NEIGHBOUR_BIT):
         return ""
+    if all(part.unit != Unit.RELATIONSHIP for part in release.price.parts):
+        both = at_most(release.price.bound(Unit.RELATIONSHIP))
+        return (
+            "\nThe epsilon holds for a person's whole friend list at once. A relationship is on two devices: the "
+            f"answers of both ends together cost it an epsilon of at most {both}.\n"
+        )
     return (
         "\nA relationship is counted at both its ends, also if the study asks one of them only: a device cannot check "
         "what the device at the other end is asked.\n"
@@ -213,7 +219,8 @@ def _retention(rounds: Sequence[Study]) -> str:
     when = f"on {dates[0][1]:%Y-%m-%d}" if len(dates) == 1 else f"each round's own: {listed}"
     return (
         f"The collector deletes reports {rounds[0].delete_after} days after closing, {when}, and keeps their number. "
-        "`privet study expire` does so where no collector runs."
+        "`privet study expire` does so where no collector runs. A collector whose clock has jumped waits for its "
+        "operator."
     )
 
 

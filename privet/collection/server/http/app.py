@@ -33,6 +33,7 @@ from privet.collection.server.http.operator_routes import LONGEST_DAYS, SHORTEST
 from privet.collection.server.http.pages import page_routes
 from privet.collection.server.http.participant_routes import ParticipantRoutes
 from privet.collection.server.http.replies import Endpoint, Refused, UnknownStudy, reply, try_later
+from privet.collection.server.http.results_routes import Renderer, ResultsRoutes
 from privet.collection.server.store.store import Store, StoreFailure
 from privet.collection.study.tokens import Access, Tokens
 
@@ -55,6 +56,7 @@ def create_app(
     private_metrics: bool = False,
     next_round: Command | None = None,
     downloads: Mapping[str, Download] | None = None,
+    results: Renderer | None = None,
 ) -> Starlette:
     """Make the collector of the store's study as an ASGI application.
 
@@ -68,6 +70,7 @@ def create_app(
         private_metrics: Show metrics to the operator only.
         next_round: Returns the command that opens the next round for some days (default: the operator's page cannot).
         downloads: The forms in which the operator's page offers answers (default: none).
+        results: Makes HTML of what people answered (default: it is not shown).
     """
     collector = CollectorState(
         store,
@@ -80,6 +83,8 @@ def create_app(
     )
     operator = OperatorRoutes(collector, NextRound(store, next_round), downloads or {})
     operations = [*_participant_operations(collector), *_operator_operations(operator), *_monitoring(collector)]
+    if results is not None:
+        operations += _results(ResultsRoutes(collector, results))
     described = document(operations)
 
     async def openapi(_: Request) -> Response:
@@ -101,9 +106,14 @@ def create_app(
         _route(each.method, each.path, _limited(collector, each.endpoint) if each.limited else each.endpoint)
         for each in operations
     ]
-    undescribed = {"/status/{study}": ParticipantRoutes(collector).status, "/openapi.json": openapi, **page_routes()}
+    undescribed = {"/status/{study}": ParticipantRoutes(collector).status, "/openapi.json": openapi}
     routes += [_route("GET", path, _limited(collector, endpoint)) for path, endpoint in undescribed.items()]
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: other})
+    # A class behind one address loads the page at once, and its files are in memory: they do not count.
+    routes += [_route("GET", path, endpoint) for path, endpoint in page_routes().items()]
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: other})
+    app.state.rate, app.state.count = collector.rate, collector.count
+    app.router.redirect_slashes = False  # a redirection would go to whatever host the request names
+    return app
 
 
 def _participant_operations(collector: CollectorState) -> list[Operation]:
@@ -197,6 +207,20 @@ def _operator_operations(routes: OperatorRoutes) -> list[Operation]:
     return found
 
 
+def _results(routes: ResultsRoutes) -> list[Operation]:
+    page, language = {"text/html": TEXT}, {"lang": one_of("en", "de", "fr", "es")}
+    return [
+        Operation(
+            *("GET", "/operator/results", routes.operator),
+            {200: ("A part of the operator's page.", page)},
+            (401, 422),
+            _OPERATOR,
+            query={"by": TEXT, **language},
+        ),
+        Operation("GET", "/results", routes.everybody, {200: ("A page.", page)}, (404,), query=language),
+    ]
+
+
 def _monitoring(collector: CollectorState) -> list[Operation]:
     private, figures = collector.private_metrics, {CONTENT_TYPE_LATEST: TEXT}
     ready = ("The store answers; reports can be taken.", record(status=one_of("ready")))
@@ -238,7 +262,8 @@ def _limited(collector: CollectorState, route: Endpoint) -> Endpoint:
             return collector.refuse(await collector.soon(unknown))
         except Refused as refused:
             return collector.refuse(refused)
-        except (StoreFailure, OSError):  # a database's own words may quote a report, so they are not passed on
+        except (StoreFailure, OSError) as error:  # a database's own words may quote a report, and are not passed on
+            collector.store_trouble(error)
             return collector.refuse(try_later(503, "store", "The store did not answer; try again.", 5))
         finally:
             collector.intake.release(request)

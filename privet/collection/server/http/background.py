@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias, TypeVar
 
+from privet.collection.server.http.monitoring import Events
+from privet.collection.server.store.deletion import Retention
 from privet.collection.server.store.leases import RENEWAL_SECONDS, Leases
 from privet.collection.server.store.store import Store, StoreFailure
 
@@ -23,36 +25,43 @@ _LONGEST = 300  # characters of a sentence that is passed on
 _ENDED = "The computation was ended."
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Housekeeping:
     """The repeated deletions of one collector; several collectors of one store may make them at once.
 
     Attributes:
         store: Where reports are kept.
-        pause: Seconds between two removals of what erasures left in the files.
-        between: Seconds between two checks for reports whose retention has ended.
+        events: The log, which gets the counts of what was deleted and of what waits.
+        pause: Seconds between two looks at the clock and at what erasures left in the files.
     """
 
     store: Store
+    events: Events = field(default_factory=Events)
     pause: float = 60.0
-    between: float = 3600.0
+    _told: Retention = field(default=Retention(), init=False, repr=False)
 
     def once(self) -> None:
         """Delete reports whose retention has ended, and remove what deletions left in the files."""
-        self.store.expire()
+        self._tell(self.store.look_at_clock())
         self.store.remove_traces()
 
     async def run(self) -> None:
         """Repeat the deletions until cancelled; a store that is away or busy is asked again."""
-        clock = asyncio.get_running_loop()
-        last = clock.time()
         while True:
             await asyncio.sleep(self.pause)
             with contextlib.suppress(Exception):
-                if clock.time() - last >= self.between:
-                    await asyncio.to_thread(self.store.expire)
-                    last = clock.time()
-                await asyncio.to_thread(self.store.remove_traces)
+                await asyncio.to_thread(self.once)
+
+    def _tell(self, found: Retention) -> None:
+        """Write an event with the counts, once for the same ones."""
+        chain = self.store.study.chain
+        if found.deleted:
+            self.events("expired", study=chain, reports=found.deleted)
+        if found.clock and found.clock != self._told.clock:
+            self.events("expiry waits", study=chain, reports=found.clock, until="the clock has run on for six hours")
+        if found.unconfirmed and found.unconfirmed != self._told.unconfirmed:
+            self.events("expiry waits", study=chain, reports=found.unconfirmed, until="privet study expire confirms it")
+        self._told = found
 
 
 @dataclass(eq=False)

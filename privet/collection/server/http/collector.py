@@ -19,7 +19,7 @@ from starlette.responses import Response
 from privet.collection.server.http.background import Housekeeping
 from privet.collection.server.http.intake import Intake, Revoked
 from privet.collection.server.http.limits import Limits, RateLimit, address_of
-from privet.collection.server.http.monitoring import Events, Health, Metrics, Refusals
+from privet.collection.server.http.monitoring import Events, Health, Metrics, Refusals, Troubles
 from privet.collection.server.http.replies import HEADERS, Refused, UnknownStudy, reply, try_later
 from privet.collection.server.store.served_round import ServedRound
 from privet.collection.server.store.store import Store, StoreFailure
@@ -30,6 +30,8 @@ __all__ = ["SHA256", "CollectorState"]
 
 SHA256 = re.compile("[0-9a-f]{64}")
 _UNREADABLE = "The collector cannot read its keys, so it does not know which of the operator's are good; see its log."
+
+_OVER = "This round is over, and a newer one has begun. If it asks you, use the link that you were sent for it."
 
 
 @dataclass(eq=False)
@@ -60,6 +62,7 @@ class CollectorState:
         self.intake = Intake(self.tokens, self.limits.batch_bytes, self.limits.proxied)
         self.rate = RateLimit(self.limits.rate, self.limits.burst)
         self.access = Access(self.tokens, (self.operator_key,))
+        self.store_trouble = Troubles(self.events)
         self.metrics, self.health, self.refusals = Metrics(), Health(self.events), Refusals(self.events)
         self.revoked: Revoked = frozenset()
         self.rejected: Tally[str] = Tally()
@@ -79,7 +82,7 @@ class CollectorState:
             self._adopt(self._look(), tasks)
         for each in self.rounds.values():
             self.events("start", study=each.study.id, open=each.is_open(), stored=each.store.count())
-        housekeeping = Housekeeping(self.store)
+        housekeeping = Housekeeping(self.store, self.events)
         await asyncio.to_thread(housekeeping.once)
         tasks += [asyncio.create_task(self._watch(tasks)), asyncio.create_task(housekeeping.run())]
         try:
@@ -138,6 +141,11 @@ class CollectorState:
         if found is None:
             raise UnknownStudy(request.path_params["study"], self.rounds)
         return found
+
+    def why_closed(self, found: ServedRound) -> str:
+        """Say in a sentence why a round takes no reports, as that another one has taken its place; empty if it does."""
+        why = found.why_closed()
+        return _OVER if why and found is not self.newest else why
 
     def node(self, request: Request) -> int:
         """Return the node that a request's token speaks for."""

@@ -29,14 +29,14 @@ class Limits:
     """The most that a collector takes.
 
     Attributes:
-        rate: Requests a second from one address; 0 disables the limit.
-        burst: Requests that an address may send at once.
+        rate: Requests a second from one address, not counting the page's files; 0 disables the limit.
+        burst: Requests that an address may send at once; a participant sends about six.
         batch_bytes: The bytes of a batch.
         proxied: Believe the last entry of X-Forwarded-For, which the nearest proxy wrote.
     """
 
-    rate: float = 50.0
-    burst: int = 200
+    rate: float = 100.0
+    burst: int = 1000
     batch_bytes: int = 8 << 20
     proxied: bool = False
 
@@ -92,8 +92,15 @@ READ_SECONDS = 30.0
 
 
 class ImpatientProtocol(HttpToolsProtocol):
-    """A connection that is closed if its request's head is late or longer than any real one, or its reader stalls."""
+    """A connection that is closed if its request's head is late or longer than any real one, or its reader stalls.
 
+    Attributes:
+        rate: Counts what is no HTTP by its address, as requests are counted; without it nothing is.
+        unreadable: Told of each such attempt.
+    """
+
+    rate: RateLimit | None = None
+    unreadable: Callable[[], None] = staticmethod(lambda: None)
     _alarm: asyncio.TimerHandle | None = None
     _reading: asyncio.TimerHandle | None = None
     _head = 0
@@ -119,6 +126,19 @@ class ImpatientProtocol(HttpToolsProtocol):
         """Stop the clock: the head is there, and the body has a clock of its own."""
         self._stop()
         super().on_headers_complete()
+
+    @classmethod
+    def counting(cls, rate: RateLimit, unreadable: Callable[[], None]) -> type[ImpatientProtocol]:
+        """Return the protocol of a collector, which counts what is no HTTP together with its requests."""
+        return type(cls.__name__, (cls,), {"rate": rate, "unreadable": staticmethod(unreadable)})
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP; an address that sends too much of it is cut off without a word."""
+        self.unreadable()
+        if self.rate is not None and self.rate.wait(_counted(self.client[0] if self.client else "") or ""):
+            self.transport.abort()
+        else:
+            super().send_400_response(msg)
 
     def data_received(self, data: bytes) -> None:
         """Count what a head has so far."""

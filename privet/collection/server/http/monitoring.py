@@ -8,6 +8,7 @@ ready if its store answered lately; counts and times name nobody.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
 import time
@@ -20,7 +21,7 @@ from typing import TextIO, TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-__all__ = ["Complaints", "Events", "Health", "Metrics", "Refusals"]
+__all__ = ["Complaints", "Events", "Health", "Metrics", "Refusals", "Troubles"]
 
 Fact: TypeAlias = str | int | Mapping[str, int]
 
@@ -76,19 +77,51 @@ class Refusals:
             self._told = self._clock()
 
 
-class Complaints(logging.Handler):
-    """A handler that turns what libraries log into events without the values that they were about.
+class Troubles:
+    """Failures of the store's database, once a minute each, without its own words, which may quote a report.
+
+    A full disk can still be read, so a collector seems healthy while it can store nothing: the log has to say so.
 
     Args:
         events: The log.
+        clock: The time in seconds.
     """
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: Events, clock: Callable[[], float] = time.monotonic) -> None:
+        self._events, self._clock = events, clock
+        self._told: dict[str, float] = {}
+
+    def __call__(self, error: Exception) -> None:
+        """Note that a request failed at the store."""
+        words = str(error).lower()
+        full = getattr(error, "errno", None) == errno.ENOSPC or any(known in words for known in _FULL)
+        problem = "the disk is full" if full else type(error).__name__
+        if self._clock() - self._told.get(problem, float("-inf")) >= 60:
+            self._told[problem] = self._clock()
+            self._events("store fails", problem=problem)
+
+
+class Complaints(logging.Handler):
+    """A handler that turns what libraries log into events without the values that they were about.
+
+    The same complaint is written once a minute: anybody can make a server complain.
+
+    Args:
+        events: The log.
+        clock: The time in seconds.
+    """
+
+    def __init__(self, events: Events, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(logging.WARNING)
-        self._events = events
+        self._events, self._clock = events, clock
+        self._told: dict[tuple[str, str, int], float] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the fixed words of a record, the kind of its error, and where it happened."""
+        key = (record.name, record.pathname, record.lineno)
+        if record.exc_info is None and self._clock() - self._told.get(key, float("-inf")) < 60:
+            return
+        self._told[key] = self._clock()
         facts = {"level": record.levelname.lower(), "logger": record.name}
         # Words into which a library put values itself cannot be told from fixed ones; only known loggers are quoted.
         if record.name == "uvicorn.error" and isinstance(record.msg, str) and not record.msg.startswith("Traceback"):
@@ -109,6 +142,7 @@ def _text(fact: Fact) -> str:
     return str(fact).replace(" ", "-")
 
 
+_FULL = ("disk is full", "no space left")  # of SQLite, and of PostgreSQL and the operating system
 FRESH_SECONDS = 5.0
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)  # seconds
 

@@ -82,8 +82,8 @@ class ParticipantRoutes:
         node, found = self.collector.node(request), self.collector.round(request)
         if await asyncio.to_thread(found.store.erased, [node]):
             raise _gone()
-        if not found.is_open():
-            raise Refused(403, "not open", found.why_closed())
+        if why := self.collector.why_closed(found):
+            raise Refused(403, "not open", why)
         if await asyncio.to_thread(found.store.get, node) is not None:
             raise Refused(409, "answered", _DIFFERENT)
         return reply(200, {"status": "welcome"})
@@ -122,7 +122,8 @@ class ParticipantRoutes:
     async def status(self, request: Request) -> Response:
         """Tell a device whether reports are taken now, before it makes one."""
         found = self.collector.round(request) if "study" in request.path_params else self.collector.newest
-        return reply(200, {"study": found.study.id, "open": found.is_open(), "reason": found.why_closed()})
+        reason = self.collector.why_closed(found)
+        return reply(200, {"study": found.study.id, "open": not reason, "reason": reason})
 
     async def _write(
         self, round_: ServedRound, nodes: list[int], bodies: list[bytes]
@@ -140,7 +141,7 @@ class ParticipantRoutes:
         erased = await asyncio.to_thread(round_.store.erased, nodes)
         results: list[Outcome | InvalidReports | Refused] = []
         for node, body in zip(nodes, bodies, strict=True):
-            refused = _gone() if node in erased else Refused(403, "not open", round_.why_closed())
+            refused = _gone() if node in erased else Refused(403, "not open", self.collector.why_closed(round_))
             results.append(Outcome.REPEATED if stored.get(node) == body else refused)
         return results
 

@@ -17,8 +17,8 @@ from sqlalchemy.pool import StaticPool
 from privet.errors import InvalidData, InvalidParameter, one_line
 
 __all__ = [
-    "CONFLICTS", "ERASED", "EXPIRED", "LEASES", "METADATA", "MODELS", "PUBLIC", "REJECTIONS", "REPORTS",
-    "REVOKED", "STUDIES", "TRACES", "Database", "StoreFailure", "StudyRows", "engine_for",
+    "CLOCKS", "CONFLICTS", "ENDED", "ERASED", "EXPIRED", "LEASES", "METADATA", "MODELS", "PUBLIC", "REJECTIONS",
+    "REPORTS", "REVOKED", "STUDIES", "TRACES", "Database", "StoreFailure", "StudyRows", "engine_for",
 ]  # fmt: skip
 
 METADATA = sa.MetaData()
@@ -96,6 +96,18 @@ EXPIRED = sa.Table(  # what is left of a round after its retention: counts
     sa.Column("minute", sa.BigInteger, nullable=False),
     sa.Column("reports", sa.BigInteger, nullable=False),
     sa.Column("conflicts", sa.BigInteger, nullable=False),
+)
+CLOCKS = sa.Table(  # the time as a study's collectors saw it last, and since when it has not jumped
+    "clocks",
+    METADATA,
+    sa.Column("chain", sa.String(64), primary_key=True),
+    sa.Column("seen", sa.BigInteger, nullable=False),
+    sa.Column("settled", sa.BigInteger, nullable=False),
+)
+ENDED = sa.Table(  # rounds whose closing time passed while a collector looked
+    "ended",
+    METADATA,
+    sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
 )
 LEASES = sa.Table(  # the last lease on computing the next round
     "leases",
@@ -200,11 +212,22 @@ class Database:
         try:
             yield
         except sa.exc.SQLAlchemyError as error:
-            raise StoreFailure(str(getattr(error, "orig", None) or error)) from None
+            first = _first(error)
+            raise StoreFailure(str(getattr(first, "orig", None) or first)) from None
 
     def _scalar(self, query: sa.Select[Any]) -> int:
         with self._connection() as connection:
             return int(connection.execute(query).scalar_one())
+
+
+def _first(error: BaseException) -> BaseException:
+    """Return the failure that came first: a full SQLite ends its transaction, and then its savepoints are unknown."""
+    found = error
+    while error.__context__ is not None:
+        error = error.__context__
+        if isinstance(error, sa.exc.SQLAlchemyError):
+            found = error
+    return found
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,10 @@
 A report and an erasure cannot pass each other unseen. Whoever inserts holds the study's lock together with others,
 whoever erases holds it alone (:meth:`StudyRows.lock`): either the report is there when it is erased, or the tombstone
 is there when the report is inserted. On SQLite, a transaction that writes is alone.
+
+Retention is decided by the clock, and a clock can be wrong. A collector deletes only by one that has run on for hours
+(:mod:`privet.collection.server.store.clock`), and only rounds that it saw end or whose operator closed them; others
+wait until their operator confirms.
 """
 
 from __future__ import annotations
@@ -15,10 +19,20 @@ from typing import Literal
 
 import sqlalchemy as sa
 
-from privet.collection.server.store.database import CONFLICTS, ERASED, EXPIRED, REPORTS, STUDIES, TRACES, StudyRows
+from privet.collection.server.store.clock import Clock
+from privet.collection.server.store.database import (
+    CONFLICTS,
+    ENDED,
+    ERASED,
+    EXPIRED,
+    REPORTS,
+    STUDIES,
+    TRACES,
+    StudyRows,
+)
 from privet.collection.study.manifest import Study
 
-__all__ = ["Eraser", "Erasure", "Erasures", "Expired", "Expiry", "remove_traces"]
+__all__ = ["Eraser", "Erasure", "Erasures", "Expired", "Expiry", "Retention", "remove_traces"]
 
 Eraser = Literal["participant", "operator"]
 _FEW = 900  # SQLite's smallest limit on the parameters of a statement is 999
@@ -100,26 +114,83 @@ class Expired:
     minute: int
 
 
+@dataclass(frozen=True)
+class Retention:
+    """The outcome of one look for reports whose retention has ended.
+
+    Attributes:
+        deleted: The reports that were deleted.
+        clock: The reports that wait until the clock has run on for long enough.
+        unconfirmed: The reports that wait for their operator, because nobody saw their round end.
+    """
+
+    deleted: int = 0
+    clock: int = 0
+    unconfirmed: int = 0
+
+
 class Expiry(StudyRows):
     """The retention of a study."""
 
     def expire(self, now: datetime, *, early: bool = False) -> int:
-        """Delete the reports of every round whose time has come, and return their number.
+        """Delete the reports of every round whose time has come, and return their number; the operator wants it.
 
         Args:
             early: Delete those of the other rounds, too, and close them.
         """
         connection, deleted = self.connection, 0
         self.lock(alone=True)
-        query = sa.select(STUDIES.c.number, STUDIES.c.manifest).where(STUDIES.c.number.in_(self.rounds()))
-        for number, manifest in connection.execute(query.order_by(STUDIES.c.number)).all():
-            moment = Study.from_bytes(bytes(manifest)).deletion_time
+        for number, study, _ in self._each():
             if early:
                 closing = sa.update(STUDIES).where(STUDIES.c.number == number, STUDIES.c.closed.is_(None))
                 connection.execute(closing.values(closed=int(now.timestamp())))
-            if early or (moment is not None and moment <= now):
+            if early or _is_due(study, now):
                 deleted += self._delete(number, int(now.timestamp()) // 60 * 60)
         return deleted
+
+    def look(self, now: datetime) -> Retention:
+        """Note the time, and delete what is due as far as the clock can be believed; nobody is asked."""
+        reading = Clock(self.connection, self.chain).look(int(now.timestamp()))
+        deleted = clock = unconfirmed = 0
+        rounds = self._each()
+        for number, study, _ in rounds:
+            if reading.ran_through(study.closes.timestamp()):
+                self._execute("INSERT INTO ended (study) VALUES (:study) ON CONFLICT DO NOTHING", study=number)
+        due = [(number, closed) for number, study, closed in rounds if _is_due(study, now)]
+        if not due:
+            return Retention()
+        self.lock(alone=True)
+        for number, closed in due:
+            if not reading.is_believed:
+                clock += self._count(number)
+            elif not closed and not self._has_ended(number):
+                unconfirmed += self._count(number)
+            else:
+                deleted += self._delete(number, reading.now // 60 * 60)
+        return Retention(deleted, clock, unconfirmed)
+
+    def due(self, now: datetime) -> int:
+        """Count the reports whose retention has ended by this time."""
+        return sum(self._count(number) for number, study, _ in self._each() if _is_due(study, now))
+
+    def _each(self) -> list[tuple[int, Study, bool]]:
+        """Return the number and the manifest of each round, oldest first, and whether the operator closed it."""
+        query = sa.select(STUDIES.c.number, STUDIES.c.manifest, STUDIES.c.closed)
+        rows = self.connection.execute(query.where(STUDIES.c.chain == self.chain).order_by(STUDIES.c.number)).all()
+        return [
+            (int(number), Study.from_bytes(bytes(manifest)), closed is not None) for number, manifest, closed in rows
+        ]
+
+    def _has_ended(self, number: int) -> bool:
+        query = sa.select(sa.func.count()).where(ENDED.c.study == number)
+        return bool(self.connection.execute(query).scalar_one())
+
+    def _count(self, number: int) -> int:
+        query = sa.select(sa.func.count()).where(REPORTS.c.study == number)
+        return int(self.connection.execute(query).scalar_one())
+
+    def _execute(self, sql: str, **values: int) -> None:
+        self.connection.execute(sa.text(sql), values)
 
     def _delete(self, number: int, minute: int) -> int:
         connection = self.connection
@@ -138,7 +209,7 @@ class Expiry(StudyRows):
                 "minute = excluded.minute, reports = expired.reports + excluded.reports, "
                 "conflicts = expired.conflicts + excluded.conflicts"
             )
-            connection.execute(sa.text(sql), counts)
+            self._execute(sql, **counts)
             connection.execute(sa.insert(TRACES))
         return int(counts["reports"])
 
@@ -148,6 +219,10 @@ class Expiry(StudyRows):
         query = sa.select(sa.func.sum(EXPIRED.c.reports), sa.func.max(EXPIRED.c.minute)).where(of_rounds)
         reports, minute = self.connection.execute(query).one()
         return None if reports is None else Expired(int(reports), int(minute))
+
+
+def _is_due(study: Study, now: datetime) -> bool:
+    return study.deletion_time is not None and study.deletion_time <= now
 
 
 def remove_traces(engine: sa.Engine) -> bool:

@@ -43,7 +43,8 @@ class PublicStore(Database):
 
     def publish_asks(self, *asks: Ask) -> None:
         """Keep the arrays of some questions: tables by their hash, tables of own rows by the root of their tree."""
-        blobs = {ask.digest(name): ask.blob(name) for ask in asks for name in ask.attachments()}
+        needed = [(ask, name) for ask in asks for name in ask.attachments() if getattr(ask, name) is not None]
+        blobs = {ask.digest(name): ask.blob(name) for ask, name in needed}
         self._publish({digest.removeprefix("sha256:"): blob for digest, blob in blobs.items()})
 
     def _publish(self, contents: Mapping[str, bytes]) -> None:

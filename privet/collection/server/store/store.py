@@ -27,7 +27,7 @@ from privet.collection.server.store.database import (
     StudyRows,
     engine_for,
 )
-from privet.collection.server.store.deletion import Eraser, Erasure, Erasures, Expired, Expiry, remove_traces
+from privet.collection.server.store.deletion import Eraser, Erasure, Erasures, Expired, Expiry, Retention, remove_traces
 from privet.collection.server.store.insertion import Insertion, Outcome
 from privet.collection.server.store.leases import Leases
 from privet.collection.server.store.public_store import PublicStore
@@ -95,6 +95,12 @@ class Store(PublicStore):
         with self._connection() as connection:
             rows = connection.execute(query.order_by(REPORTS.c.node)).all()
         return [int(node) for node, _ in rows], [bytes(body) for _, body in rows]
+
+    def nodes(self) -> list[int]:
+        """Return the nodes that have reported to this round, ascending."""
+        query = sa.select(REPORTS.c.node).where(REPORTS.c.study == self._number).order_by(REPORTS.c.node)
+        with self._connection() as connection:
+            return [int(node) for node in connection.execute(query).scalars()]
 
     def blocks(self, first: int, last: int, size: int) -> Iterator[tuple[Answers, OpenData]]:
         """Yield what :meth:`collected` returns for a range of nodes, some reports at a time, as of one moment.
@@ -195,11 +201,23 @@ class Store(PublicStore):
     def expire(self, now: datetime | None = None, *, early: bool = False) -> int:
         """Delete the reports of every round whose retention has ended; if ``early``, of the others too.
 
+        The time is believed: the operator wants it. A collector, which nobody watches, uses :meth:`look_at_clock`.
+
         Returns:
             The number of reports that were deleted; :meth:`expired` keeps it.
         """
         with self._connection(write=True) as connection:
             return Expiry(connection, self.study.chain).expire(now or datetime.now(UTC), early=early)
+
+    def look_at_clock(self, now: datetime | None = None) -> Retention:
+        """Note the time once a minute, and delete what is due if the clock has run on without a jump for hours."""
+        with self._connection(write=True) as connection:
+            return Expiry(connection, self.study.chain).look(now or datetime.now(UTC))
+
+    def due(self, now: datetime | None = None) -> int:
+        """Count the reports of all rounds whose retention has ended."""
+        with self._connection() as connection:
+            return Expiry(connection, self.study.chain).due(now or datetime.now(UTC))
 
     def expired(self) -> Expired | None:
         """Return what was deleted because its retention had ended; None if nothing was."""

@@ -13,15 +13,52 @@ from privet.errors import InvalidParameter
 from privet.privacy.accounting.calibration import least_noise
 from privet.privacy.accounting.losses import ROUND_OFF, Losses, paper_sigma
 from privet.privacy.accounting.program import program_epsilon, program_price
-from privet.privacy.explanation import Explanation, Part
 from privet.privacy.guarantee import check_epsilon
 
-__all__ = ["DEGREES_ARE_PUBLIC", "NODE_ALONE", "Comparison", "Noise", "Process", "is_count"]
+__all__ = ["DEGREES_ARE_PUBLIC", "NODE_ALONE", "Comparison", "Explanation", "Noise", "Part", "Process", "is_count"]
 
 Noise: TypeAlias = Literal["gaussian", "sml"]
 
 NODE_ALONE = "add or remove one training node with its features, label and edges"
 DEGREES_ARE_PUBLIC = "each node's degree in the whole graph"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of an epsilon or of a delta.
+
+    Attributes:
+        key: Its name in JSON.
+        value: The amount.
+        words: What it pays for.
+    """
+
+    key: str
+    value: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The parts that a guarantee's figures are made of.
+
+    Attributes:
+        epsilon: Parts that add up to epsilon.
+        delta: Parts that add up to delta (default: none).
+        sentences: The rest that a reader should know (default: nothing).
+    """
+
+    epsilon: tuple[Part, ...]
+    delta: tuple[Part, ...] = ()
+    sentences: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "epsilon": [asdict(part) for part in self.epsilon],
+            "delta": [asdict(part) for part in self.delta],
+            "sentences": list(self.sentences),
+        }
 
 
 @dataclass(frozen=True)

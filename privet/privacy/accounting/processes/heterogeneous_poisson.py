@@ -19,10 +19,9 @@ from typing import ClassVar
 from privet.privacy.accounting import sml
 from privet.privacy.accounting.degrees import over_degrees
 from privet.privacy.accounting.losses import Losses
-from privet.privacy.accounting.processes._base import DEGREES_ARE_PUBLIC, NODE_ALONE, Comparison, Noise, Process
+from privet.privacy.accounting.processes._base import DEGREES_ARE_PUBLIC, NODE_ALONE, Comparison, Noise, Part, Process
 from privet.privacy.accounting.program import program_epsilon, program_price
 from privet.privacy.accounting.steps import Step, bracket_step, left_out, revealed_step, sml_step
-from privet.privacy.explanation import Part
 from privet.privacy.guarantee import ADJACENCY, Unit
 
 __all__ = ["HeterogeneousPoisson"]

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from privet.privacy.accounting.losses import Losses, noise_multiplier_of
-from privet.privacy.accounting.processes._base import is_count
+from privet.privacy.accounting.processes._base import Part, is_count
 from privet.privacy.accounting.processes.noisy_aggregation import NoisyAggregation
 from privet.privacy.accounting.releases import GaussianReleases, composed_losses
-from privet.privacy.explanation import Part
 
 __all__ = ["ProgressiveAggregation"]
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from privet.privacy.accounting.losses import Losses, loss_step, noise_multiplier_of
-from privet.privacy.accounting.processes._base import Process, is_count
+from privet.privacy.accounting.processes._base import Part, Process, is_count
 from privet.privacy.accounting.processes.bounded_degree import listened_losses
 from privet.privacy.accounting.releases import GaussianReleases
-from privet.privacy.explanation import Part
 
 __all__ = ["RankedNeighbours"]
 

@@ -119,7 +119,6 @@ def _figure_1() -> PublishedTable:
             "random-graph",
             f"{backbone}, {share:.0%} of the nodes",
             {"noise_multiplier": 0.0, "backbone": backbone},
-            None,
             at=share,
             series=backbone,
             protocol={"share": share},
@@ -147,7 +146,7 @@ def _by_epsilon(datasets: tuple[str, ...], series: str) -> list[Cell]:
     """GCN with the paper's own sampler at every epsilon."""
     settings = {"delta": "paper", "backbone": "gcn", **_PAPER}
     return [
-        Cell(dataset, f"eps {eps:g}", settings | {"target_epsilon": eps}, None, at=eps, series=series)
+        Cell(dataset, f"eps {eps:g}", settings | {"target_epsilon": eps}, at=eps, series=series)
         for dataset in datasets
         for eps in _EPSILONS
     ]
@@ -197,7 +196,6 @@ def _figure_7() -> PublishedTable:
                 "multiplier": float(picks),
                 "test_neighbours": neighbours,
             },
-            None,
             at=picks,
             series=f"{neighbours} test neighbours",
         )
@@ -225,7 +223,6 @@ def _figure_8() -> PublishedTable:
             "facebook-size",
             f"{what}, eps {eps:g}",
             {"delta": "paper", "target_epsilon": eps, **_PAPER},
-            None,
             at=eps,
             panel={"audit": "audited epsilon", "attack": "attack accuracy (%)"}[what],
             series="Gaussian noise",

@@ -6,7 +6,7 @@ import itertools
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,8 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from privet.auditing.central.canary import CanaryGame
-from privet.auditing.central.lower_bound import epsilon_lower_bound
-from privet.auditing.central.membership import advantage, largest_advantage
+from privet.auditing.central.lower_bound import advantage, epsilon_lower_bound, largest_advantage
 from privet.data import Graph, public_projection
 from privet.errors import InvalidData, InvalidParameter
 from privet.graph.subgraphs import SubgraphSampler
@@ -195,7 +194,7 @@ def fit_embeddings(system: GAP, graph: Graph, seed: int) -> Fitted:
         return Fitted("private embeddings", None, network(x).softmax(dim=1).numpy())
 
 
-def _bound(system: Any, graph: Graph, seed: int) -> float:
+def _bound(system: CentralSystem, graph: Graph, seed: int) -> float:
     if graph.schema is None or system.target_epsilon is None:
         raise InvalidParameter("Theorem 3's bound is for a system with a target epsilon.")
     return embedding_bound(system.target_epsilon, system.delta_for(graph.num_nodes), graph.schema.classes)

@@ -1,4 +1,4 @@
-"""Inquiry's own tables: the worth of answers over no private data, with features and with friend lists.
+"""Inquiry's own tables: the worth of answers over no private data, by what they protect.
 
 Inquiry is not a published system. Where papers have their figure, the method's first prototype has its own here.
 """
@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from privet.data import Schema
-from privet.reproduction.papers.inquiry.measures import PRIORS, RAW_GRAPH, RAW_NETWORK, measure_worth
+from privet.reproduction.papers.inquiry import friends, person
+from privet.reproduction.papers.inquiry.measures import PRIORS, measure_worth
 from privet.reproduction.published import (
     Cell,
     Measure,
     PublishedTable,
-    accuracy,
-    classification,
     no_edges,
     of_kinds,
 )
@@ -26,10 +25,6 @@ _EDGE_BUDGETS = (0.5, 1.0, 2.0, 4.0)
 _FEW_LABELS = (0.1, 0.1)
 _BLINK = {"cora": {1.0: 71.2, 2.0: 71.3, 4.0: 81.0}, "citeseer": {1.0: 73.7, 2.0: 73.7, 4.0: 75.8}}
 """Blink's accuracy by its epsilon of a list bit."""
-_NETWORKS = ("amherst", "cornell")
-_PAIR_BUDGETS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""Epsilons of a relationship: twice those of a list bit, since both ends of a relationship may report it."""
-_FRIENDS = classification("friends", "accuracy (%)", accuracy, RAW_NETWORK, RAW_GRAPH)
 _COLUMNS = of_kinds(measure_worth, {})
 WORTH = Measure("worth", "bits about the class", lambda system: _COLUMNS, factor=1.0)
 _PANELS = {"flat": "eight classes, equally likely", "sharp": "two of them have 85 %"}
@@ -139,46 +134,6 @@ def _solitude(dataset: str, eps: float) -> Cell:
     )
 
 
-def _friends() -> PublishedTable:
-    """The friend question on real social networks: nothing is known of people but the counts that they send."""
-    cells = [_counts(dataset, eps) for dataset in _NETWORKS for eps in _PAIR_BUDGETS]
-    cells += [_copies("amherst", eps) for eps in _PAIR_BUDGETS]
-    return PublishedTable(
-        "inquiry-friends",
-        "Friend lists that stay on devices: accuracy by the epsilon of a relationship",
-        "inquiry",
-        tuple(cells),
-        measure=_FRIENDS,
-        axis="epsilon of a relationship",
-        remark=(
-            "Students of a college, of whom half have a public class (the year of graduation) and a quarter validate. "
-            "Inquiry knows nothing else about anybody. Solitude collects noisy friend lists at the same price of a "
-            "relationship, and noisy features at another epsilon of 1, which is in its true eps; its lists of cornell "
-            "would have more than a hundred million noisy entries."
-        ),
-        beside=("majority", "raw_network", "raw_graph"),
-    )
-
-
-def _counts(dataset: str, eps: float) -> Cell:
-    return Cell(
-        dataset, f"friends counted, eps {eps:g}", {"epsilon_edges": eps / 2}, None, at=eps, series="Inquiry (counts)"
-    )
-
-
-def _copies(dataset: str, eps: float) -> Cell:
-    return Cell(
-        dataset,
-        f"Solitude, eps {eps:g}",
-        {"epsilon_features": 1.0, "epsilon_edges": eps / 2},
-        None,
-        at=eps,
-        series="Solitude (copies)",
-        controls=False,
-        system="solitude",
-    )
-
-
 def _worth() -> PublishedTable:
     """The worth of one answer to the feature question, before anybody is asked."""
     cells = [
@@ -210,4 +165,4 @@ def _worth() -> PublishedTable:
     )
 
 
-TABLES = (_features(), _edges(), _friends(), _worth())
+TABLES = (_features(), _edges(), *friends.TABLES, *person.TABLES, _worth())

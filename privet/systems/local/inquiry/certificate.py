@@ -16,12 +16,11 @@ from privet.estimation.friends.count_certificate import LEAST_CHANCE, MOST_FALSE
 from privet.estimation.friends.count_trials import trials, turned
 from privet.estimation.friends.friend_posterior import FriendPosterior
 from privet.mechanisms import OfferedResponse
-from privet.release.asks.resemblance import Resemblance
 from privet.systems.certificate import Certificate
 from privet.systems.collected import Collected
-from privet.systems.local.inquiry.learning import Weighed
+from privet.systems.local.inquiry.weighing import Weighed
 
-__all__ = ["certify_answers", "certify_counts", "possible_answers"]
+__all__ = ["certify_answers", "certify_counts", "certify_person", "possible_answers"]
 
 Array = NDArray[np.float64]
 
@@ -65,17 +64,44 @@ def possible_answers(collected: Collected, weighed: Weighed) -> tuple[NDArray[np
         collected: The question with its offers, and the panel.
         weighed: The answers as they were weighed.
     """
-    question = collected.release.question(Resemblance.name)
+    ((name, model),) = weighed.models.items()
+    question = collected.release.question(name)
     offers, mechanism = question.ask.attachment("offers"), cast(OfferedResponse, question.mechanism)
-    kinds, said = possible_evidence(weighed.model, offers, mechanism)
-    classes = weighed.model.classes
-    if collected.shown is None or not isinstance(weighed.model, SeenScores):
+    kinds, said = possible_evidence(model, offers, mechanism)
+    classes = model.classes
+    if collected.shown is None or not isinstance(model, SeenScores):
         return kinds, said
     answers = max(said.shape[1], classes + 1)
     said = np.pad(said, ((0, 1), (0, answers - said.shape[1]), (0, 0)))
-    said[-1, :classes] = np.log(weighed.model.confusion(tuple(range(classes)))).T
+    said[-1, :classes] = np.log(model.confusion(tuple(range(classes)))).T
     kinds[collected.shown.users] = len(said) - 1
     return kinds, said
+
+
+def certify_person(collected: Collected, weighed: Weighed) -> Certificate:
+    """Tell whose prediction no answer of their own could turn: nothing about friends can turn it either.
+
+    A friend with a false published class may change the true answer; the server cannot see how near it was to another
+    one. So a prediction that another answer would turn is taken to withstand no false class. Devices and simulations
+    count more (:func:`~privet.estimation.answers.answer_stability.false_classes_to_turn`).
+
+    Args:
+        collected: The answers of one or two waves.
+        weighed: The answers as they were weighed.
+    """
+    weight, rest = float(weighed.weights.weights[1]), weighed.logits - weighed.weights.weights[1] * weighed.own
+    predicted, turned = weighed.logits.argmax(axis=1), np.zeros(len(rest), dtype=np.bool_)
+    for name, model in weighed.models.items():
+        question = collected.release.question(name)
+        offers, mechanism = question.ask.attachment("offers"), cast(OfferedResponse, question.mechanism)
+        kinds, said = possible_evidence(model, offers, mechanism)
+        said = said - said.mean(axis=2, keepdims=True)
+        people = np.flatnonzero(kinds >= 0)
+        for answer in range(said.shape[1]):
+            after = rest[people] + weight * said[kinds[people], answer]
+            turned[people] |= lost(margins_of(after, predicted[people])).any(axis=1)
+    withstands = np.where(turned, 0.0, np.inf).astype(np.float32)
+    return Certificate(withstands, turned, "false published classes of friends", MOST_FALSE, "false class")
 
 
 def certify_counts(

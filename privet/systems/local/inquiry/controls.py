@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from privet.data import Graph
 from privet.release import Answer, Answers
+from privet.release.asks._choice import Choice
 from privet.release.asks.friends import Friends
-from privet.release.asks.resemblance import Resemblance
 from privet.systems.controls import MAJORITY, STRUCTURE, Control, majority
 from privet.systems.fitted import Fitted
 
@@ -28,14 +28,16 @@ def controls(system: Inquiry) -> tuple[Control, ...]:
     """Return the controls of a system."""
     private = "the private answers"
     structure = replace(STRUCTURE, question=private)
-    if system.epsilon_edges is not None:
+    if system.hides_edges:
         structure = replace(structure, title="no private data", fit=_without_answers, subject=_any_budget)
+    lists = Control("friends_only", "list", "the friend list alone, for the same epsilon", _friends_only, private)
     return (
         structure,
         Control("panel_only", "panel", "what some people show, and no answer", _without_answers, private, "answers"),
         Control("dealt_answers", "dealt", "answers dealt to other people at random", _dealt_answers, private),
         Control("noise_free", "no noise", "the same answers without noise", _noise_free, subject=_any_budget),
         Control("features_only", "no graph", "features without the graph", _features_only),
+        *((lists,) if system.epsilon_person is not None and system.reads == "everything" else ()),
         replace(MAJORITY, question=private),
     )
 
@@ -50,7 +52,7 @@ def dealt(answers: Answers, rng: np.random.Generator) -> Answers:
     parts = dict(answers.parts)
     for question in answers.release.questions:
         part, ask = answers[question.name], question.ask
-        if isinstance(ask, Resemblance):
+        if isinstance(ask, Choice):
             parts[question.name] = _within(part, ask.options()[part.users], rng)
         elif isinstance(ask, Friends):
             parts[question.name] = _within(part, ask.attachment("ranks")[part.users], rng)
@@ -67,7 +69,7 @@ def _within(part: Answer, groups: NDArray[np.integer], rng: np.random.Generator)
 
 def _without_answers(system: Inquiry, graph: Graph, seed: int) -> Fitted:
     chosen = replace(system, seed=seed)
-    if system.epsilon_edges is None:
+    if not system.hides_edges:
         return chosen.fit(chosen.collect(graph, altered=_nobody))
     if not system.public_features:
         return majority(graph)
@@ -78,7 +80,7 @@ def _nobody(answers: Answers) -> Answers:
     """Drop every answer to the questions that private data are for."""
     kept = {
         question.name: answers[question.name].take(np.arange(0))
-        if isinstance(question.ask, Resemblance | Friends)
+        if isinstance(question.ask, Choice | Friends)
         else answers[question.name]
         for question in answers.release.questions
     }
@@ -99,17 +101,27 @@ def _features_only(system: Inquiry, graph: Graph, seed: int) -> Fitted:
     """Ask about features in a graph without edges; public features are learned from as they are."""
     if system.public_features:
         return _without_answers(system, graph, seed)
-    if system.epsilon_features is None:
+    if not system.asks_features:
         return majority(graph)
     chosen = replace(system, seed=seed, epsilon_edges=None)
+    if system.epsilon_person is not None:
+        chosen = replace(chosen, reads="features", waves=1)
     nobody = sp.csr_array(graph.adjacency.shape, dtype=graph.adjacency.dtype)
     schema = None if graph.schema is None else replace(graph.schema, private_edges=False)
     return chosen.fit(chosen.collect(graph.replace(adjacency=nobody, schema=schema)))
 
 
+def _friends_only(system: Inquiry, graph: Graph, seed: int) -> Fitted:
+    """Ask the person question about friends alone; no panel is needed."""
+    chosen = replace(system, seed=seed, reads="friends", panel=None, scorer=None)
+    return chosen.fit(chosen.collect(graph))
+
+
 def _any_budget(system: Inquiry) -> Inquiry:
     """Return the system at the budget at which nothing is randomised; its controls do not depend on the budget."""
     asked: dict[str, Any] = {
-        name: _NOISELESS for name in ("epsilon_features", "epsilon_edges") if getattr(system, name) is not None
+        name: _NOISELESS
+        for name in ("epsilon_features", "epsilon_edges", "epsilon_person")
+        if getattr(system, name) is not None
     }
     return replace(system, **asked)

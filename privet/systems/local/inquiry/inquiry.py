@@ -23,14 +23,13 @@ from privet.errors import InvalidData
 from privet.graph.memory import topology_of
 from privet.release.asks.friends import Friends
 from privet.release.asks.friends_again import FriendsAgain
-from privet.release.asks.resemblance import Resemblance
 from privet.systems.certificate import Certificate
 from privet.systems.collected import Collected
 from privet.systems.controls import Control
 from privet.systems.fitted import Fitted
-from privet.systems.local.inquiry.certificate import certify_answers, certify_counts
-from privet.systems.local.inquiry.learning import Weighed
+from privet.systems.local.inquiry.certificate import certify_answers, certify_counts, certify_person
 from privet.systems.local.inquiry.rounds import InquiryRounds, who_was_asked
+from privet.systems.local.inquiry.weighing import CHOICES, Weighed
 
 __all__ = ["Inquiry"]
 
@@ -76,13 +75,13 @@ class Inquiry(InquiryRounds):
         seen, _, held = collected.supervised("Inquiry")
         prior = self._prior(collected)
         weighed = None
-        if collected.answer(Resemblance.name) is not None:
+        if any(collected.answer(name) is not None for name in CHOICES):
             weighed = self._with_answers(collected, prior, seen)
         logits, facts = (prior, {}) if weighed is None else (weighed.logits, weighed.facts)
         probabilities = softmax(logits, axis=1).astype(np.float32)
         certificate = self._certificate(collected, logits, weighed)
         facts |= who_was_asked(collected) | ({} if certificate is None else certificate.facts())
-        if weighed is not None:
+        if weighed is not None and self.epsilon_person is None:
             scorer, _ = self._scorer(collected)
             facts |= {f"never_offered_{each}": 1.0 for each in getattr(scorer, "absent", ())}
         score = float((probabilities[held].argmax(axis=1) == seen[held]).mean())
@@ -93,10 +92,12 @@ class Inquiry(InquiryRounds):
     ) -> Certificate | None:
         """Count the liars whom each prediction withstands; None if nobody was asked anything."""
         bounded, trimmed = "bound" in self.defence, "trim" in self.defence
-        if self.epsilon_edges is None:
+        if not self.hides_edges:
             if weighed is None or not topology_of(collected.topology).enumerable:  # it looks at every friendship
                 return None
             return certify_answers(collected, weighed, bounded=bounded, trimmed=trimmed)
+        if self.epsilon_person is not None:
+            return None if weighed is None else certify_person(collected, weighed)
         rounds = [collected.learned.get(name) for name in (Friends.name, FriendsAgain.name)]
         counted = [found for found in rounds if found is not None]
         return certify_counts(logits, counted, weighed, collected.could_answer(), thorough=self.thorough)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.data import Graph
+from privet.data.population import Population
 from privet.errors import InvalidData
 from privet.estimation.answers.answer_models import best_offers
 from privet.estimation.answers.scorers import LinearScorer, check_classes
@@ -20,10 +21,12 @@ from privet.release.asks.features import Features
 from privet.release.asks.friends import Friends, ranks_of
 from privet.release.asks.friends_again import FriendsAgain
 from privet.release.asks.label import Label
+from privet.release.asks.person import Person
 from privet.release.asks.resemblance import Resemblance
 from privet.systems.collected import Collected, Showing, labelled
-from privet.systems.local.inquiry.learning import InquiryLearning
-from privet.systems.local.inquiry.sums import ClassSums, class_sums_release
+from privet.systems.local.inquiry.person import InquiryPerson
+from privet.systems.local.inquiry.sums import ClassSums, class_sums_release, server_sums_of
+from privet.systems.local.inquiry.weighing import CHOICES
 
 __all__ = ["InquiryRounds", "who_was_asked"]
 
@@ -31,7 +34,7 @@ _CALIBRATING = 500  # labelled people who answer, if there are so many, however 
 
 
 @dataclass(frozen=True, kw_only=True)
-class InquiryRounds(InquiryLearning):
+class InquiryRounds(InquiryPerson):
     """The rule by which rounds are drawn up, one question a round."""
 
     def next_round(self, collected: Collected) -> LocalRelease | None:
@@ -42,8 +45,10 @@ class InquiryRounds(InquiryLearning):
         first, waits = waiting[0], self.panel is not None and collected.shown is None
         if waits and first.name != Label.name:
             return replace(collected.release, questions=())
-        if not collected.answers and not waits and self.pilot is None and self.epsilon_features is not None:
-            self._scorer(collected)  # if there is none, nobody has spent anything yet
+        if not collected.answers and not waits and self.pilot is None and self.asks_features:
+            (self._scorer if self.epsilon_person is None else self._function)(
+                collected
+            )  # nobody has spent anything yet
         return replace(collected.release, questions=(replace(first, ask=self._drawn_up(first, collected)),))
 
     def invited(self, question: Question, collected: Collected) -> NDArray[np.int64] | None:
@@ -56,19 +61,22 @@ class InquiryRounds(InquiryLearning):
         """Let the panel show features and class, or everybody the features where these are public."""
         if self.public_features:
             return Showing(np.arange(graph.num_nodes), classes=False)
-        return None if self.panel is None else Showing(self._panel(graph))
+        return None if self.panel is None else Showing(self._panel(graph), lists=self._shows_lists)
 
     def sums(self, graph: Graph, bits: Bits) -> ClassSums | None:
-        """Play the aggregator of class sums."""
-        if self.class_sums is None:
-            return None
-        noise = class_sums_release(self.class_sums, graph.num_nodes)
-        return ClassSums.of(graph, self.release(graph).population.classes, noise, bits)
+        """Play the aggregator of class sums, or the two servers."""
+        population = Population.of(graph)
+        if self.class_sums is not None:
+            return ClassSums.of(graph, population.classes, class_sums_release(self.class_sums, graph.num_nodes), bits)
+        if self.server_sums is not None:
+            wanted = server_sums_of(self.server_sums, population)
+            return ClassSums.by_two_servers(graph, population.classes, wanted, bits)
+        return None
 
     def check(self, graph: Graph) -> None:
         """Refuse what every system refuses, directed friend lists, and a panel or pilot of fewer than two classes."""
         super().check(graph)
-        if graph.directed and self.epsilon_edges is not None:
+        if graph.directed and self.hides_edges:
             raise InvalidData("Inquiry counts friends at both ends of an edge; this graph is directed.")
         labels, classes = graph.labels, 0 if graph.schema is None else graph.schema.classes
         if self.panel is not None and labels is not None:
@@ -111,6 +119,8 @@ class InquiryRounds(InquiryLearning):
                 return ask.attach(table=seen.astype(np.int32), ranks=ranks_of(seen >= 0, calibrating))
             table = np.where(seen >= 0, seen, predicted.argmax(axis=1)).astype(np.int32)
             return ask.attach(table=table, ranks=ranks_of(seen >= 0, calibrating, predicted.max(axis=1)))
+        if isinstance(ask, Person):
+            return self._person_drawn_up(question, collected, self._worth_asking(collected))
         if isinstance(ask, Resemblance):
             scorer, model = self._scorer(collected)
             absent = scorer.absent if isinstance(scorer, LinearScorer) else ()
@@ -148,7 +158,8 @@ class InquiryRounds(InquiryLearning):
         asked = ~done & (seen < 0)
         if not self.everybody:
             likeliest = np.partition(self._prior(collected), -2, axis=1)[:, -2:]
-            open_ = (seen < 0) & (likeliest[:, 1] - likeliest[:, 0] <= 2 * (self.epsilon_features or 0.0))
+            epsilon = self.epsilon_person or self.epsilon_features or 0.0
+            open_ = (seen < 0) & (likeliest[:, 1] - likeliest[:, 0] <= 2 * epsilon)
             asked &= open_ | (collected.public.adjacency @ open_.astype(np.float32) > 0)
         return np.asarray(asked | self._calibrating(seen, done))
 
@@ -168,15 +179,16 @@ def who_was_asked(collected: Collected) -> dict[str, float]:
     counted = np.zeros(collected.num_nodes, dtype=np.int64)
     for name in (Friends.name, FriendsAgain.name):
         counted[_users(collected, name)] += 1
-    offered = _users(collected, Resemblance.name)
-    if len(offered):
-        ask = cast(Resemblance, collected.release.question(Resemblance.name).ask)
-        sizes = np.bincount(ask.options()[offered])
-        people |= {f"asked_{options}": int(size) for options, size in enumerate(sizes)}
+    calibrating = counted > 0
+    for name in CHOICES:
+        offered = _users(collected, name)
+        calibrating[offered] = True
+        if len(offered):
+            ask = cast(Resemblance, collected.release.question(name).ask)
+            for options, size in enumerate(np.bincount(ask.options()[offered])):
+                people[f"asked_{options}"] = people.get(f"asked_{options}", 0) + int(size)
     people |= {"counted_once": int((counted == 1).sum()), "counted_twice": int((counted == 2).sum())}
     people |= {"pilot": len(_users(collected, Features.name)), "labels": len(_users(collected, Label.name))}
-    calibrating = counted > 0
-    calibrating[offered] = True
     people["calibrators"] = int((calibrating & known).sum())
     shares = {name: size / collected.num_nodes for name, size in people.items() if size}
     return {"asked": len(answers.users) / collected.num_nodes} | shares

@@ -20,8 +20,8 @@ def test_a_store_that_is_away_is_no_error_of_ours(service, monkeypatch):
     assert not any("secret" in answer.text for answer in asked)
 
 
-@pytest.mark.parametrize("path", ["/", "/study", "/web/style.css", "/openapi.json", "/metrics"])
-def test_everything_is_within_the_rate_limit(tmp_path, study, path):
+@pytest.mark.parametrize("path", ["/study", "/status", "/openapi.json", "/metrics"])
+def test_all_but_the_pages_files_is_within_the_rate_limit(tmp_path, study, path):
     service = Service(study, Store.open(tmp_path / "reports", study), rate=0.001, burst=2)
     with TestClient(service.app) as client:
         assert [client.get(path).status_code for _ in range(3)] == [200, 200, 429]
@@ -56,3 +56,10 @@ def test_nothing_is_logged_of_a_report(service, capfd, caplog):
     out, error = capfd.readouterr()
     logged = [record for record in caplog.records if record.name.startswith(("privet", "uvicorn"))]
     assert (out, error, logged) == ("", "", [])
+
+
+def test_no_answer_leads_to_the_host_that_a_request_names(service):
+    for path in ("/reports/", "/study/", "/operator/", "/web"):
+        answer = service.client.get(path, headers={"Host": "evil.example"}, follow_redirects=False)
+        assert answer.status_code == 404
+        assert "location" not in answer.headers

@@ -2,7 +2,10 @@
 
 import asyncio
 import contextlib
+import json
 import sys
+from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from simulated_studies import Service, make_study
 from starlette.testclient import TestClient
 
 from privet.collection.server.http.background import Housekeeping, NextRound
+from privet.collection.server.http.monitoring import Events
 from privet.collection.server.store.store import Store
 
 
@@ -94,10 +98,14 @@ def test_one_that_is_stopped_can_be_started_again(store):
 
 
 def due(tmp_path):
-    """A store with a report that should have been deleted long ago."""
+    """A store with a report that should have been deleted long ago, and a clock that has run on since."""
     study = make_study(opens="2020-01-01T00:00:00Z", closes="2020-02-01T00:00:00Z", delete_after=30)
     store = Store.open(tmp_path / "reports.sqlite", study)
     store.insert([1], [b"an easy body"])
+    store.close()
+    start = datetime.now(UTC) - timedelta(hours=6, minutes=10)
+    for half_hours in range(12):
+        store.look_at_clock(start + timedelta(minutes=30 * half_hours))
     return store
 
 
@@ -114,18 +122,47 @@ def test_a_collector_that_starts_deletes_what_is_due(tmp_path):
     store.dispose()
 
 
+def test_a_collector_with_a_clock_that_jumped_deletes_nothing_and_says_so(tmp_path):
+    study = make_study(opens="2020-01-01T00:00:00Z", closes="2020-02-01T00:00:00Z", delete_after=30)
+    store, log = Store.open(tmp_path / "reports.sqlite", study), StringIO()
+    store.insert([1], [b"one"])
+    store.look_at_clock(datetime(2020, 1, 15, tzinfo=UTC))
+    housekeeping = Housekeeping(store, Events(log))
+    for _ in range(3):
+        housekeeping.once()
+    (event,) = map(json.loads, log.getvalue().splitlines())
+    assert store.count() == 1
+    assert (event["event"], event["reports"], event["study"]) == ("expiry waits", 1, study.id)
+    start = datetime.now(UTC)
+    for half_hours in range(13):
+        housekeeping._tell(store.look_at_clock(start + timedelta(minutes=30 * half_hours)))
+    assert "privet study expire" in json.loads(log.getvalue().splitlines()[-1])["until"]
+    store.expire()
+    housekeeping.once()
+    assert len(log.getvalue().splitlines()) == 2
+    store.dispose()
+
+
+def test_what_a_collector_deletes_is_an_event(tmp_path):
+    store, log = due(tmp_path), StringIO()
+    Housekeeping(store, Events(log)).once()
+    (event,) = map(json.loads, log.getvalue().splitlines())
+    assert (event["event"], event["reports"], event["study"]) == ("expired", 1, store.study.id)
+    store.dispose()
+
+
 def test_it_goes_on_while_it_runs_whatever_fails(tmp_path, monkeypatch):
     store = due(tmp_path)
     failing = iter([True, False])
-    expire = store.expire
+    look = store.look_at_clock
 
     def sometimes():
-        return 1 / 0 if next(failing, False) else expire()
+        return 1 / 0 if next(failing, False) else look()
 
-    monkeypatch.setattr(store, "expire", sometimes)
+    monkeypatch.setattr(store, "look_at_clock", sometimes)
 
     async def run():
-        task = asyncio.create_task(Housekeeping(store, pause=0.01, between=0.0).run())
+        task = asyncio.create_task(Housekeeping(store, pause=0.01).run())
         await asyncio.to_thread(wait_until, lambda: not left(tmp_path))
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):

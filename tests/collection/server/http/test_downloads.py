@@ -18,10 +18,11 @@ def test_a_file_is_nowhere_while_it_is_read(tmp_path, monkeypatch):
     store = Store.open(tmp_path / "store.sqlite", make_study())
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    whole = {"record", "results", "results-csv"}
     for form in set(DOWNLOADS) - {"panel"}:
         file, name = DOWNLOADS[form].make(store)
         assert list((tmp_path / "temporary").iterdir()) == []
-        assert name == ("record.sqlite" if form == "record" else f"round-1-answers.{form}")
+        assert name == (DOWNLOADS[form].file if form in whole else f"round-1-answers.{form}")
         assert len(file.read()) > 40
         file.close()
     store.dispose()

@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 import time
+import urllib.request
 
 import pytest
 import uvicorn
@@ -114,3 +115,22 @@ def test_a_body_that_does_not_come_is_given_up_and_others_are_served(served, mon
     assert b" 408 " in stalled[0].recv(1 << 16)
     for connection in stalled:
         connection.close()
+
+
+def test_what_is_no_http_counts_against_the_limit_of_its_address(served, monkeypatch):
+    seen = []
+    rate = protocol.RateLimit(0.001, 3)
+    monkeypatch.setattr(ImpatientProtocol, "rate", rate)
+    monkeypatch.setattr(ImpatientProtocol, "unreadable", staticmethod(lambda: seen.append(1)))
+    answers = [answer(served, b"\x16\x03\x01 nonsense\r\n\r\n") for _ in range(5)]
+    assert [text[:12] for text in answers] == [b"HTTP/1.1 400"] * 3 + [b""] * 2
+    assert len(seen) == 5
+    assert rate.wait("127.0.0.1") > 0  # requests of this address wait, too
+
+
+def test_a_collector_counts_what_is_no_http(live):
+    address, _ = live
+    port = int(address.rpartition(":")[2])
+    assert answer(port, b"nonsense\r\n\r\n").startswith(b"HTTP/1.1 400")
+    with urllib.request.urlopen(f"{address}/metrics") as found:
+        assert b'privet_refused_total{reason="no HTTP"} 1.0' in found.read()

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import errno
 import io
 import json
 import logging
@@ -10,13 +11,18 @@ import urllib.error
 import urllib.request
 
 import pytest
+import sqlalchemy as sa
 from patience import PATIENCE, wait_until
-from simulated_studies import BATCH, PACKED, simulated
+from simulated_studies import BATCH, PACKED, Service, make_study, simulated
+from starlette.testclient import TestClient
 
 from privet.collection.operator.enrolment import rotate_keys
 from privet.collection.operator.rehearsal import free_port, start_collector
+from privet.collection.server.http.app import Limits, create_app
 from privet.collection.server.http.intake import pack_batch
-from privet.collection.server.http.monitoring import Complaints, Events, Refusals
+from privet.collection.server.http.monitoring import Complaints, Events, Refusals, Troubles
+from privet.collection.server.store.store import Store, StoreFailure
+from privet.data import Schema
 
 
 def test_a_line_for_machines_and_a_line_for_people():
@@ -74,7 +80,7 @@ def test_complaints_keep_the_place_and_lose_the_values():
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_a_busy_run_logs_no_token_no_address_and_no_body(folder, form):
     port = free_port()
-    server = start_collector(folder, port, rate=1.0, log=form)
+    server = start_collector(folder, port, rate=1.0, burst=200, log=form)
     address = f"http://127.0.0.1:{port}"
     answers = simulated(folder.study, 0, count=100)
     bodies = folder.study.release.wire.pack(answers)
@@ -133,3 +139,50 @@ def test_a_busy_run_logs_no_token_no_address_and_no_body(folder, form):
     assert [text for text in secrets if text in log] == []
     if form == "json":
         assert all({"time", "event"} <= set(json.loads(line)) for line in log.splitlines())
+
+
+def test_a_full_disk_is_named_once_a_minute_whoever_says_it():
+    log, now = io.StringIO(), [0.0]
+    troubles = Troubles(Events(log), lambda: now[0])
+    for error in (
+        StoreFailure("database or disk is full"),
+        StoreFailure('could not extend file "base/5/1": No space left on device'),
+        OSError(errno.ENOSPC, "No space left on device"),
+        StoreFailure("disk I/O error near 'secret body'"),
+    ):
+        troubles(error)
+    now[0] = 61.0
+    troubles(StoreFailure("database or disk is full"))
+    events = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert [(each["event"], each["problem"]) for each in events] == [
+        ("store fails", "the disk is full"),
+        ("store fails", "StoreFailure"),
+        ("store fails", "the disk is full"),
+    ]
+
+
+def test_the_same_complaint_is_written_once_a_minute():
+    log, now = io.StringIO(), [0.0]
+    handler = Complaints(Events(log), lambda: now[0])
+    record = logging.LogRecord("uvicorn.error", logging.WARNING, "x.py", 7, "Invalid HTTP request.", None, None)
+    for _ in range(5):
+        handler.emit(record)
+    now[0] = 61.0
+    handler.emit(record)
+    assert len(log.getvalue().splitlines()) == 2
+
+
+def test_a_collector_on_a_full_disk_says_so(tmp_path):
+    """SQLite's own limit on the number of pages stands for the disk."""
+    long = {"mechanism": "multi-bit", "epsilon": 1.0, "sample": 1000}
+    study = make_study(schema=Schema.numeric(1000, low=0.0, high=1.0, classes=3), features=long)
+    log, store = io.StringIO(), Store.open(tmp_path / "reports.sqlite", study)
+    sa.event.listen(store._engine, "begin", lambda connection: connection.exec_driver_sql("PRAGMA max_page_count = 1"))
+    store._engine.dispose()
+    service = Service(study, store)
+    app = create_app(store, service.tokens, service.key, Limits(rate=0.0), events=Events(log))
+    with TestClient(app) as service.client:
+        sent = [service.send(node).status_code for node in service.nodes[:20]]
+    assert 503 in sent
+    assert '"event": "store fails", "problem": "the disk is full"' in log.getvalue()
+    store.dispose()

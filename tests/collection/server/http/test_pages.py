@@ -1,8 +1,12 @@
 """The pages are served from files, with a strict policy, and nothing else is."""
 
+import base64
 import hashlib
 import json
 import re
+
+from simulated_studies import Service
+from starlette.testclient import TestClient
 
 from privet.collection.server.http.pages import Pages
 
@@ -16,6 +20,27 @@ def test_pages_carry_a_strict_policy(service):
         assert "worker-src 'self'" in policy
         assert "unsafe" not in policy
         assert answer.headers["Cache-Control"] == "no-cache"
+
+
+def test_a_page_names_its_files_by_the_hashes_that_browsers_check(service):
+    for page, sheets in (("/", 1), ("/operator", 2)):
+        text = service.client.get(page).text
+        named = re.findall(r'(?:src|href)="(/web/[^"]+\.(?:js|css))" integrity="sha384-([^"]+)"', text)
+        assert len(named) == len(re.findall(r"<script|stylesheet", text)) == sheets + 2
+        for path, digest in named:
+            answer = service.client.get(path)
+            assert base64.b64encode(hashlib.sha384(answer.content).digest()).decode() == digest
+            assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+
+
+def test_the_pages_files_do_not_count_against_the_rate_limit(store, study):
+    service = Service(study, store, rate=0.001, burst=2)
+    with TestClient(service.app) as client:
+        assert [client.get(path).status_code for path in ("/study", "/status", "/study")] == [200, 200, 429]
+        loaded = re.findall(r'(?:src|href)="(/[^"]+)"', client.get("/").text)
+        assert {client.get(path).status_code for path in (*loaded, "/", "/operator", "/sw.js")} == {200}
+        assert client.get("/web/nothing.js").status_code == 404
+        assert client.get("/study").status_code == 429
 
 
 def test_nothing_else_is_served(service):
@@ -34,8 +59,9 @@ def test_files_have_their_types(service):
 def test_the_worker_knows_the_hash_of_every_file_that_is_served(service):
     text = service.client.get("/sw.js").text
     files = json.loads(re.search(r"const FILES = (\{.*?\});", text, re.DOTALL)[1])
-    assert {"/", "/web/style.css", "/web/texts/es.json"} <= set(files)
-    assert not any("operator" in path or path.endswith(".html") for path in files)
+    assert {"/", "/web/icon.svg", "/web/texts/es.json"} <= set(files)
+    assert [sum(path.endswith(kind) for path in files) for kind in (".js", ".css", ".html", ".map")] == [2, 1, 0, 0]
+    assert not any("operator" in path for path in files)
     for path, digest in files.items():
         assert hashlib.sha256(service.client.get(path).content).hexdigest() == digest
 

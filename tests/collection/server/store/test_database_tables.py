@@ -8,6 +8,7 @@ def test_there_is_no_place_for_an_address_or_for_the_second_of_an_arrival():
     assert {place.partition(".")[2] for place in places} == {
         *("number", "id", "manifest", "closed", "study", "node", "minute", "body", "count", "digest"),
         *("reason", "serial", "document", "chain", "by", "reports", "conflicts", "content"),
+        *("seen", "settled"),  # of the collectors' clock
         *("round", "since", "renewed", "problem"),  # of the operator's computation of a round, not of a report
     }
     assert [column.name for column in REPORTS.columns] == ["study", "node", "minute", "body"]

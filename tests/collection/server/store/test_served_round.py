@@ -71,6 +71,13 @@ def test_routes_of_all_rounds():
         for study in (first, second):
             assert client.get(f"/public/{study.id}").content == study.canonical()
             assert client.get(f"/status/{study.id}").json() == {"study": study.id, "open": True, "reason": ""}
+        store.close()
+        wait_until(lambda: not client.get(f"/status/{first.id}").json()["open"])
+        old = client.get(f"/status/{first.id}").json()
+        assert (old["open"], "a newer one has begun" in old["reason"]) == (False, True)
+        welcome = client.get(f"/reports/{first.id}", headers=known(tokens))
+        assert (welcome.status_code, welcome.json()["error"]) == (403, old["reason"])
+        assert client.get(f"/reports/{second.id}", headers=known(tokens)).status_code == 200
         scorer = second.asked[0]["scorer"].removeprefix("sha256:")
         answer = client.get(f"/public/{scorer}", headers=known(tokens))
         assert answer.content == blob_of(SCORER)

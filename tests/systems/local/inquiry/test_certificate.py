@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 from types import SimpleNamespace
@@ -209,3 +210,28 @@ def test_a_near_tie_is_not_certified(gap: float) -> None:
     same = small.logits(small.symbols).argmax(axis=1) == predicted  # a tie is one move away, on the safe side
     assert same.any()
     assert (small.certificate()[same] == 0).all()
+
+
+@pytest.mark.parametrize("waves", [1, 2])
+def test_a_prediction_from_the_person_question_stands_only_if_no_own_answer_turns_it(waves: int) -> None:
+    system = Inquiry(epsilon_person=1.0, panel=0.2, waves=waves, seed=0)
+    graph = GRAPH.replace(schema=replace(GRAPH.schema, private_edges=True))
+    collected = system.collect(graph, SeededBits(0))
+    fitted = system.fit(collected)
+    prior, (seen, _, _) = system._prior(collected), collected.supervised("Inquiry")
+    weighed = system._with_answers(collected, prior, seen)
+    kept = 0
+    for name, model in weighed.models.items():
+        question = collected.release.question(name)
+        for person in collected.answers[name].users[:40]:
+            offered = tuple(int(c) for c in question.ask.attachment("offers")[person] if c >= 0)
+            said = np.log(model.confusion(offered) @ question.mechanism.channel(len(offered))).T
+            said = said - said.mean(axis=1, keepdims=True)
+            base = weighed.logits[person] - weighed.weights.weights[1] * weighed.own[person]
+            told = {int((base + weighed.weights.weights[1] * each).argmax()) for each in said}
+            assert fitted.certificate.own_lie[person] == (len(told) > 1)
+            assert fitted.certificate.liars[person] == (0 if len(told) > 1 else np.inf)
+            kept += len(told) == 1
+    never = np.setdiff1d(np.arange(300), collected.answers.users)
+    assert np.isinf(fitted.certificate.liars[never]).all()
+    assert kept == 0 or waves == 2  # everybody has the same prior, so an answer decides

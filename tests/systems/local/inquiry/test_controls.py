@@ -23,7 +23,7 @@ def graph() -> Graph:
 
 
 def view(graph: Graph, system: Inquiry) -> Graph:
-    return graph.replace(schema=replace(graph.schema, private_edges=system.epsilon_edges is not None))
+    return graph.replace(schema=replace(graph.schema, private_edges=system.hides_edges))
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,11 @@ def view(graph: Graph, system: Inquiry) -> Graph:
         FRIENDS,
         {**FRIENDS, "public_features": True},
         {"epsilon_edges": 4.0, "epsilon_features": 4.0},
+        {"epsilon_person": 4.0, "panel": 0.2},
+        {"epsilon_person": 4.0, "reads": "friends", "waves": 2},
     ],
 )
-def test_every_control_is_trained_repeats_and_no_control_beats_no_noise_by_much(
+def test_every_control_is_trained_and_none_beats_no_noise_by_much(
     settings: dict[str, Any], graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("privet.estimation.priors.feature_prior._EPOCHS", 25)  # enough for features as clear as these
@@ -44,14 +46,23 @@ def test_every_control_is_trained_repeats_and_no_control_beats_no_noise_by_much(
     seen = view(graph, system)
     found = {}
     for control in system.controls():
-        one, two = (control.trained(system, seen, 3).predict_proba() for _ in range(2))
-        assert np.array_equal(one, two)
-        found[control.key] = float((one.argmax(axis=1) == graph.labels)[graph.split.test].mean())
-    assert list(found) == KEYS
+        trained = control.trained(system, seen, 3)
+        found[control.key] = float((trained.predict() == graph.labels)[graph.split.test].mean())
+    whole = system.epsilon_person is not None and system.reads == "everything"
+    assert list(found) == [*KEYS[:-1], *(["friends_only"] if whole else []), KEYS[-1]]
     assert found["noise_free"] > found["majority"] + 0.1
     if not system.public_features:  # which say nearly everything here
         assert found["noise_free"] > found["dealt_answers"] + 0.1
     assert found["noise_free"] >= max(found.values()) - 0.05
+
+
+@pytest.mark.parametrize("settings", [{"pilot": 0.3, "epsilon_features": 4.0}, FRIENDS], ids=["pilot", "friends"])
+def test_every_control_repeats(settings: dict[str, Any], graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("privet.estimation.priors.feature_prior._EPOCHS", 2)
+    system = Inquiry(**settings)
+    for control in system.controls():
+        one, two = (control.trained(system, view(graph, system), 3).predict_proba() for _ in range(2))
+        assert np.array_equal(one, two)
 
 
 def test_a_result_holds_the_controls_and_the_share_of_people_who_were_asked(graph: Graph) -> None:

@@ -35,11 +35,12 @@ def make_graph(num_nodes: int = 160, private_edges: bool = False) -> Graph:
 
 
 def graph_for(system: Inquiry, num_nodes: int = 160) -> Graph:
-    return make_graph(num_nodes, system.epsilon_edges is not None)
+    return make_graph(num_nodes, system.hides_edges)
 
 
 def inquiry(**settings: Any) -> Inquiry:
-    return Inquiry(**{"epsilon_features": 2.0, "seed": 0, **settings})
+    asked = {} if "epsilon_person" in settings else {"epsilon_features": 2.0}
+    return Inquiry(**{**asked, "seed": 0, **settings})
 
 
 WEIGHTS = np.vstack([np.arange(WIDTH)[:, None] % CLASSES == np.arange(CLASSES), np.zeros(CLASSES)]).astype(np.int32)
@@ -54,6 +55,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "panel": {"panel": 0.3},
     "pilot": {"pilot": 0.3},
     "class sums": {"class_sums": 2.0},
+    "sums by two servers": {"server_sums": 2.0},
     "given matrix": {"scorer": WEIGHTS},
     "given function": {"scorer": by_function},
     "everybody": {"panel": 0.3, "everybody": True},
@@ -63,6 +65,15 @@ KINDS: dict[str, dict[str, Any]] = {
     "both with a pilot": {"epsilon_edges": 1.0, "pilot": 0.3},
     "private labels": {"panel": 0.3, "epsilon_labels": 3.0},
     "everything private": {"epsilon_edges": 1.0, "epsilon_labels": 3.0, "pilot": 0.3},
+    "subsets": {"panel": 0.3, "subsets": True},
+    "person": {"epsilon_person": 2.0, "panel": 0.3},
+    "person in two waves": {"epsilon_person": 2.0, "panel": 0.3, "waves": 2},
+    "person, features alone": {"epsilon_person": 2.0, "panel": 0.3, "reads": "features"},
+    "person, friends alone": {"epsilon_person": 2.0, "reads": "friends", "waves": 2, "subsets": True},
+    "person, friends and public features": {"epsilon_person": 2.0, "reads": "friends", "public_features": True},
+    "person, given matrix": {"epsilon_person": 2.0, "scorer": WEIGHTS},
+    "person, given function": {"epsilon_person": 2.0, "scorer": by_function},
+    "person, private labels": {"epsilon_person": 2.0, "panel": 0.3, "epsilon_labels": 3.0},
 }
 
 
@@ -83,7 +94,7 @@ def test_what_some_people_show_is_copied(kind: str) -> None:
     assert collected.public.features is None
     assert (collected.public.labels[graph.split.test] == -1).all()
     assert (collected.seen_labels()[graph.split.test] == -1).all()
-    if system.epsilon_edges is not None:
+    if system.hides_edges:
         assert collected.public.adjacency.nnz == 0
     if collected.shown is not None:
         assert not np.shares_memory(collected.shown.features.data, graph.features.data)
@@ -97,10 +108,16 @@ def test_nobody_answers_anything_twice(kind: str) -> None:
     answers = collected.answers
     assert answers.checked() is not None
     assert set(answers) == {question.name for question in system.release(graph_for(system)).questions}
+    if "person-again" in answers:
+        first, second = answers["person"].users, answers["person-again"].users
+        assert min(len(first), len(second)) > 0
+        assert not np.intersect1d(first, second).size
     resemble = answers["resemblance"].users if "resemblance" in answers else np.zeros(0, dtype=int)
     if collected.shown is not None and not system.public_features:
         assert not np.intersect1d(answers.users, collected.shown.users).size or system.epsilon_edges is not None
         assert not np.intersect1d(resemble, collected.shown.users).size
+        if system.epsilon_person is not None:
+            assert not np.intersect1d(collected.answers["person"].users, collected.shown.users).size
     if system.pilot is not None:
         assert not np.intersect1d(resemble, answers["features"].users).size
     rounds = [collected.release.question(n).ask for n in ("friends", "friends-again") if n in answers]
@@ -136,6 +153,8 @@ def test_what_is_shown_is_said() -> None:
     assert "the panel (3 people)" in said(panel=(1, 2, 3))
     assert "everybody's features" in said(**FRIENDS_ONLY, public_features=True)
     assert "trusted aggregator" in said(class_sums=1.0)
+    assert "both servers together" in said(server_sums=1.0)
+    assert "aggregator" not in said(server_sums=1.0)
     for settings in ({"pilot": 0.2}, {"scorer": WEIGHTS}, FRIENDS_ONLY):
         assert "panel" not in said(**settings)
 
@@ -143,6 +162,8 @@ def test_what_is_shown_is_said() -> None:
 def test_class_sums_are_refused_where_labels_are_private() -> None:
     with pytest.raises(InvalidParameter, match="Class sums are made by true class, and labels are private"):
         inquiry(class_sums=1.0, epsilon_labels=1.0)
+    with pytest.raises(InvalidParameter, match="Class sums are made by true class, and labels are private"):
+        inquiry(server_sums=1.0, epsilon_labels=1.0)
 
 
 def test_branches_of_a_round_learn_on_their_own() -> None:
@@ -240,7 +261,7 @@ def test_stored_figures_of_different_scorers_are_told_apart() -> None:
         ({"panel": 0.1, "pilot": 0.1}, "Give panel or pilot, not both"),
         ({"scorer": WEIGHTS, "class_sums": 1.0}, "Give class_sums or scorer, not both"),
         ({"panel": 0.1, **FRIENDS_ONLY}, "panel makes a scorer for the question about features, which is not asked"),
-        ({"public_features": True}, "Give epsilon_edges, and no epsilon_features"),
+        ({"public_features": True}, "Give epsilon_edges, or epsilon_person"),
         ({"public_features": True, "epsilon_edges": 1.0}, "only friends can be asked about"),
         ({"public_features": True, "epsilon_features": None}, "only friends can be asked about"),
         ({"panel": 1.0}, "a share of people between 0 and 1"),
@@ -327,7 +348,7 @@ def test_a_panel_of_one_class_in_a_later_seed_is_found_before_anything_is_traine
 
 def test_a_function_of_too_few_classes_is_refused_before_it_is_answered() -> None:
     system = inquiry(scorer=lambda rows: by_function(rows)[:, :2])
-    with pytest.raises(InvalidData, match="offered classes must be classes below 2, which the scorer knows"):
+    with pytest.raises(InvalidData, match="offered classes must be classes below 2, which have a score"):
         system.collect(graph_for(system), Untouched(0))
 
 

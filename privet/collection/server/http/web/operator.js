@@ -3,6 +3,7 @@
 import { byId } from "./controls/dom.js";
 import { closeRound, openNext, showActions } from "./operator/actions.js";
 import { ask, download, remember, Told } from "./operator/requests.js";
+import { clearResults, showResults } from "./operator/results.js";
 import { clearRounds, showRounds } from "./operator/rounds.js";
 import { showScreening } from "./operator/screening.js";
 import { showStudy } from "./operator/study.js";
@@ -48,6 +49,7 @@ function show(summary) {
   showScreening(summary.screening);
   showRounds(summary.rounds, keep);
   showActions(summary);
+  showResults(summary);
   if (before !== null && before.rounds.length < summary.rounds.length) announce(`Round ${summary.rounds.length} is open.`);
 }
 
@@ -59,6 +61,7 @@ function forget(problem = "") {
   remember(null);
   state.summary = null;
   clearRounds();
+  clearResults();
   announce("");
   showGate(problem);
 }
@@ -97,5 +100,9 @@ byId("next-form").addEventListener("submit", (event) => {
   event.preventDefault();
   told(() => openNext(state.summary)).then(refresh);
 });
+byId("results-by").addEventListener("change", () => showResults(state.summary));
+for (const form of ["results", "results-csv"]) {
+  byId(`${form}-file`).addEventListener("click", () => keep(`/operator/export?form=${form}`, byId(`${form}-file`)));
+}
 byId("record").addEventListener("click", () => keep("/operator/export?form=record", byId("record")));
 showGate();

@@ -24,6 +24,7 @@ let manifests = [];
 
 async function start() {
   await speakWanted();
+  byId("stuck").remove();
   await begin();
   byId("loading").hidden = true;
   keepForOffline(state.token, manifests);

@@ -4,7 +4,7 @@
  * to the end. A member of the panel sends the answers as they are (open_answers.js).
  */
 
-import { clipped, friendCounts, resembles } from "./functions.js";
+import { clipped, friendCounts, pointsTo, resembles } from "./functions.js";
 import { packShown, unpackShown } from "./open_answers.js";
 
 export { fromHex, toHex } from "../study/hex.js";
@@ -20,7 +20,15 @@ const ANSWERS = {
   },
   friends: (question, study, raw, bits) => ({ friends: counted(question, study, raw, bits) }),
   "friends-again": (question, study, raw, bits) => ({ "friends-again": counted(question, study, raw, bits) }),
+  person: (question, study, raw, bits) => ({ person: pointed(question, study, raw, bits) }),
+  "person-again": (question, study, raw, bits) => ({ "person-again": pointed(question, study, raw, bits) }),
 };
+
+function pointed(question, study, raw, bits) {
+  const features = question.reads === "friends" ? [] : clipped(raw.features, study.domains);
+  const position = pointsTo(features, raw.neighbours ?? [], question, study.classes);
+  return question.mechanism.perturb([position, question.offers.length], bits);
+}
 
 function counted(question, study, raw, bits) {
   const { mechanism } = question;
@@ -29,7 +37,7 @@ function counted(question, study, raw, bits) {
 
 /** Perturb the raw answers, each question once, in the order of the release. */
 export function perturb(study, raw, bits) {
-  if (study.shows) return { features: raw.features, label: raw.label };
+  if (study.shows) return { features: raw.features, label: raw.label, ...(raw.neighbours ? { neighbours: raw.neighbours } : {}) };
   return Object.assign({}, ...study.asked.map((question) => ANSWERS[question.name](question, study, raw, bits)));
 }
 
@@ -76,7 +84,7 @@ export function unpack(study, body) {
 
 /** The JSON form of a report: one entry for each question, as the collector reads it. */
 export function toJson(study, report) {
-  if (study.shows) return { features: report.features, label: report.label };
+  if (study.shows) return report;
   const entries = study.asked.map(({ name, mechanism }) => {
     if (name !== "features") return [name, isSingle(name) || name === "neighbours" ? report[name] : { symbols: report[name] }];
     const { coordinates, symbols } = report;
@@ -87,7 +95,7 @@ export function toJson(study, report) {
 }
 
 const isFixed = ({ width }) => width !== null;
-const isSingle = (name) => name === "label" || name === "resemblance";
+const isSingle = (name) => ["label", "resemblance", "person", "person-again"].includes(name);
 
 function symbolsOf(report, name) {
   if (name === "features") return report.symbols;

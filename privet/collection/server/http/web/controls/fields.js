@@ -2,6 +2,7 @@
 
 import { element, theirs } from "./dom.js";
 import { tidy } from "../texts/numbers.js";
+import { readNumber } from "../texts/entered.js";
 import { text } from "../texts/texts.js";
 
 /** The words in which a feature is asked for. */
@@ -42,9 +43,20 @@ function complain(control, problem, sentence) {
   control.setAttribute("aria-invalid", sentence === null ? "false" : "true");
 }
 
-/** A sentence about a wrong answer; null if it is right. */
-export function problemOf(value, domain) {
-  const number = value === "" || value === null ? Number.NaN : Number(value);
-  const fits = domain.kind === "interval" || (Number.isInteger(number) && number >= 0 && number < domain.count);
-  return Number.isFinite(number) && fits ? null : allowed(domain);
+/** A field for a number, with the keys that a phone needs for it. */
+export function numberInput(domain) {
+  const signed = domain.kind === "interval" && domain.low < 0; // the keys for decimals have no minus
+  const keys = signed ? "text" : domain.kind === "interval" ? "decimal" : "numeric";
+  return element("input", { type: "text", inputmode: keys, autocomplete: "off", spellcheck: "false" });
+}
+
+/** What was entered, or a number from a file, as {value, problem}: a sentence says what is wrong, null if nothing is. */
+export function readAnswer(entered, domain) {
+  const { value, readings } = typeof entered === "number" ? { value: entered } : readNumber(entered);
+  if (readings !== undefined) {
+    const [small, large] = readings.map((each) => tidy(each, 15));
+    return { value: Number.NaN, problem: text("answer.ambiguous", { small, large }) };
+  }
+  const fits = domain.kind === "interval" || (Number.isInteger(value) && value >= 0 && value < domain.count);
+  return Number.isFinite(value) && fits ? { value, problem: null } : { value: Number.NaN, problem: allowed(domain) };
 }

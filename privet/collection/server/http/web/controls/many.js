@@ -1,7 +1,7 @@
 /** Many answers in one box: pasted, or read from a file on this device. */
 
 import { element } from "./dom.js";
-import { allowed, field, problemOf, questionOf } from "./fields.js";
+import { allowed, field, questionOf, readAnswer } from "./fields.js";
 import { counted, text } from "../texts/texts.js";
 
 const MOST_LISTED = 2000;
@@ -52,21 +52,22 @@ function questionList(study) {
 }
 
 function readMany(entered, study) {
-  const { values, problem } = numbersIn(entered);
+  const { values, problem } = numbersIn(entered, study.domains.length);
   if (problem !== null) return { values: [], problem };
   if (values.length !== study.domains.length) {
     const numbers = { wanted: study.domains.length, found: values.length };
     return { values: [], problem: text("many.count", numbers) };
   }
-  const wrong = values.findIndex((value, i) => problemOf(value, study.domains[i]) !== null);
+  const read = values.map((value, i) => readAnswer(value, study.domains[i]));
+  const wrong = read.findIndex((each) => each.problem !== null);
   if (wrong >= 0) {
-    const sentence = problemOf(values[wrong], study.domains[wrong]);
-    return { values: [], problem: text("many.wrong", { number: wrong + 1, sentence }) };
+    return { values: [], problem: text("many.wrong", { number: wrong + 1, sentence: read[wrong].problem }) };
   }
-  return { values: values.map(Number), problem: null };
+  return { values: read.map(({ value }) => value), problem: null };
 }
 
-function numbersIn(entered) {
+/** A comma separates answers, or the digits of one: whichever gives as many answers as there are questions. */
+function numbersIn(entered, wanted) {
   const trimmed = entered.trim();
   if (/^[[{]/.test(trimmed)) {
     try {
@@ -78,7 +79,9 @@ function numbersIn(entered) {
       return { values: [], problem: text("many.no-json") };
     }
   }
-  return { values: trimmed.split(/[\s,;]+/).filter((part) => part !== ""), problem: null };
+  const parts = (separator) => trimmed.split(separator).filter((part) => part !== "");
+  const decimal = parts(/,?[\s;]+|,$/);
+  return { values: decimal.length === wanted ? decimal : parts(/[\s,;]+/), problem: null };
 }
 
 function tally(values, study) {

@@ -15,12 +15,13 @@ import { features } from "./features.js";
 import { friends, friendsAgain } from "./friends.js";
 import { label } from "./label.js";
 import { neighbours } from "./neighbours.js";
-import { PANEL } from "./panel.js";
+import { panelKinds } from "./panel.js";
+import { personFeatures, personFriends } from "./person.js";
 import { resemblance } from "./resemblance.js";
 
-const KINDS = [features, resemblance, label, friends, friendsAgain, neighbours];
+const KINDS = [features, resemblance, personFeatures, label, friends, friendsAgain, personFriends, neighbours];
 
 /** The kinds of questions of a study; a member of the panel answers none, and shows instead. */
 export function kindsOf(study) {
-  return study.shows ? PANEL : KINDS.filter((kind) => kind.isAsked(study));
+  return study.shows ? panelKinds(study) : KINDS.filter((kind) => kind.isAsked(study));
 }

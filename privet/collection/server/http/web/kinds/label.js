@@ -1,7 +1,7 @@
 /** The class: radio buttons for a few, a list for many, a number for thousands. */
 
 import { element, theirs } from "../controls/dom.js";
-import { field, problemOf } from "../controls/fields.js";
+import { field, numberInput, readAnswer } from "../controls/fields.js";
 import { percent } from "../texts/numbers.js";
 import { text } from "../texts/texts.js";
 
@@ -63,16 +63,17 @@ function choices(study) {
   const options = codes.map((i) => element("option", { value: i, lang: "" }, className(study, i)));
   const control = few
     ? element("select", {}, element("option", { value: "" }, text("answer.choose")), ...options)
-    : element("input", { type: "number", step: "1", min: "0", max: count - 1, inputmode: "numeric" });
+    : numberInput({ kind: "categories", count });
   const hint = few ? text("answer.choose-of", { count }) : text("answer.whole", { last: count - 1 });
   const made = field("label", classQuestion(study), control, hint);
   return {
     node: made.node,
     read(problems) {
-      const wrong = problemOf(control.value.trim(), { kind: "categories", count }) !== null;
-      made.complain(wrong ? hint : null);
-      if (wrong) problems.push({ id: control.id, question: classQuestion(study), sentence: hint });
-      return Number(control.value);
+      const { value, problem } = readAnswer(control.value, { kind: "categories", count });
+      const sentence = problem !== null && few ? hint : problem;
+      made.complain(sentence);
+      if (sentence !== null) problems.push({ id: control.id, question: classQuestion(study), sentence });
+      return value;
     },
   };
 }

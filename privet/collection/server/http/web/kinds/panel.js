@@ -5,6 +5,8 @@ import { allowed, questionOf } from "../controls/fields.js";
 import { text } from "../texts/texts.js";
 import { answeredFeatures, featureControl } from "./features.js";
 import { classQuestion, label } from "./label.js";
+import { listControl, neighbours } from "./neighbours.js";
+import { panelShowsFriends } from "../study/chain.js";
 
 const features = {
   name: "features",
@@ -61,4 +63,11 @@ const consent = {
   unprotected: () => [],
 };
 
-export const PANEL = [features, group, consent];
+const friends = {
+  ...neighbours,
+  control: listControl,
+  cost: () => ({ name: text("neighbours.question"), sent: text("panel.open"), epsilon: null }),
+};
+
+/** What a member of the panel is asked to show. */
+export const panelKinds = (study) => [features, group, ...(panelShowsFriends(study) ? [friends] : []), consent];

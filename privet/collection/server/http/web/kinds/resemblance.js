@@ -1,11 +1,11 @@
 /** Which of a few groups the answers resemble most: scored here by a public rule, then randomised. */
 
 import { element } from "../controls/dom.js";
-import { percent } from "../texts/numbers.js";
 import { clipped, resembles } from "../answers/functions.js";
 import { listed, text } from "../texts/texts.js";
 import { answeredFeatures, featureControl } from "./features.js";
 import { className } from "./label.js";
+import { describeChoice } from "./person.js";
 
 const find = (study) => study.asked.find(({ name }) => name === "resemblance");
 
@@ -23,9 +23,8 @@ export const resemblance = {
   },
   sent(study, report) {
     const { mechanism, offers } = find(study);
-    const [position] = mechanism.decode(report.resemblance);
-    const group = Array.isArray(offers) ? className(study, offers[position]) : String(position + 1);
-    return [[text("resemblance.most"), group]];
+    const label = (position) => (Array.isArray(offers) ? className(study, offers[position]) : String(position + 1));
+    return [[text("resemblance.most"), listed(mechanism.held(report.resemblance).map(label))]];
   },
   unprotected: () => ["offered"],
 };
@@ -58,9 +57,4 @@ function control(study) {
   return { ...made, node };
 }
 
-function describe(study) {
-  const { mechanism, offers } = find(study);
-  if (!Array.isArray(offers)) return text("sent.offered-any");
-  const [keep, flip] = mechanism.chances(offers.length).map(percent);
-  return text(offers.length === 2 ? "sent.offered-two" : "sent.offered", { keep, flip, others: offers.length - 1 });
-}
+const describe = (study) => describeChoice(find(study));

@@ -11,7 +11,7 @@ const LAPLACE_TAIL = 45; // reports are clipped 45 scales beyond the range
 const MOST_LIST_ENTRIES = 1 << 18; // made-up neighbours that a browser is asked to draw and to remember
 
 /** The bytes of the smallest signed integer that holds -extent .. extent - 1. */
-function bytesFor(extent) {
+export function bytesFor(extent) {
   return [1, 2, 4].find((bytes) => extent <= 2 ** (8 * bytes - 1)) ?? 8;
 }
 
@@ -177,7 +177,7 @@ function checkParameter(value, least, most) {
 }
 
 /** Keep the truth with weight `high`, move to each of the other choices with weight `low`; one draw each. */
-function answer(truths, choices, weights, bits) {
+export function answer(truths, choices, weights, bits) {
   const bounds = weights.map(({ high, low }, i) => high + (choices[i] - 1) * low);
   return bits.below(bounds, truths.length).map((draw, i) => {
     const { high, low } = weights[i];
@@ -262,6 +262,93 @@ export class OfferedResponse {
     while (symbol >= firstCode(options + 1)) options += 1;
     return [symbol - firstCode(options), options];
   }
+
+  /** The positions that a symbol names. */
+  held(symbol) {
+    return [this.decode(symbol)[0]];
+  }
+}
+
+/** Several of the offered options in one symbol: subsets with the true option with weight e^epsilon, others with 1. */
+export class SubsetResponse {
+  constructor(budget) {
+    this.epsilon = budget.epsilon;
+    this.most = budget.most;
+    checkParameter(this.most, 2, 255);
+    const { sizes } = budget;
+    const isSize = (size, i) => Number.isInteger(size) && size > 0 && size < i + 2 && choose(i + 2, size) <= MOST_SUBSETS;
+    if (!Array.isArray(sizes) || sizes.length !== this.most - 1 || !sizes.every(isSize)) {
+      throw new RangeError("The sizes of subsets are not ones that a device can list.");
+    }
+    this.sizes = sizes;
+    this.share = share(this.epsilon, 1);
+    sizes.forEach((_, i) => this.weights(i + 2)); // refuses an extreme budget whatever a person is offered
+    this.starts = [0];
+    sizes.forEach((size, i) => this.starts.push(this.starts[i] + choose(i + 2, size)));
+    this.numReports = this.starts.at(-1);
+    this.symbolBytes = bytesFor(this.numReports);
+  }
+
+  weights(options) {
+    const size = this.sizes[options - 2];
+    return odds(this.share, choose(options - 1, size - 1), choose(options - 1, size));
+  }
+
+  perturb([position, options], bits) {
+    if (!Number.isInteger(options) || options < 2 || options > this.most) {
+      throw new RangeError("The number of options is not one that was declared.");
+    }
+    checkCode(position, options);
+    const { high, low, total } = this.weights(options);
+    const size = this.sizes[options - 2];
+    const border = choose(options - 1, size - 1) * high;
+    const [draw] = bits.below(total, 1);
+    const holds = draw < border;
+    const [rest, weight] = holds ? [draw, high] : [draw - border, low];
+    const place = (rest - (rest % weight)) / weight; // exact up to 2^53
+    const chosen = subsets(options, size).map((subset, i) => [subset, i]).filter(([subset]) => subset.includes(position) === holds);
+    return this.starts[options - 2] + chosen[place][1];
+  }
+
+  /** The probability that a report holds the true option, and that it holds any one other. */
+  chances(options) {
+    const { high, low, total } = this.weights(options);
+    const size = this.sizes[options - 2];
+    const both = size > 1 ? choose(options - 2, size - 2) : 0;
+    return [(choose(options - 1, size - 1) * high) / total, (both * high + choose(options - 2, size - 1) * low) / total];
+  }
+
+  /** The place of the reported subset among those of as many options, and the number of options. */
+  decode(symbol) {
+    let options = 2;
+    while (symbol >= this.starts[options - 1]) options += 1;
+    return [symbol - this.starts[options - 2], options];
+  }
+
+  /** The positions that a symbol names. */
+  held(symbol) {
+    const [place, options] = this.decode(symbol);
+    return subsets(options, this.sizes[options - 2])[place];
+  }
+}
+
+const MOST_SUBSETS = 2 ** 14;
+
+/** The number of subsets of a size; exact as far as it is small, and large where it is large. */
+function choose(options, size) {
+  let found = size > options ? 0 : 1;
+  for (let i = 1; i <= size && found > 0; i += 1) found = Math.round((found * (options - size + i)) / i);
+  return found;
+}
+
+/** All subsets of 0 .. options - 1 of a size, in lexicographic order. */
+function subsets(options, size, first = 0) {
+  if (size === 0) return [[]];
+  const found = [];
+  for (let each = first; each <= options - size; each += 1) {
+    for (const rest of subsets(options, size - 1, each + 1)) found.push([each, ...rest]);
+  }
+  return found;
 }
 
 /** The code of position 0 among some number of options. */

@@ -25,7 +25,7 @@ function nextWords({ number }, left, next) {
   if (left.length === 0) {
     return ["All questions of the plan were asked. Train on the answers: ", command("privet train --study STUDY"), "."];
   }
-  if (!next.possible) return ["This collector cannot compute rounds. Use ", command("privet study next"), "."];
+  if (!next.possible) return ["This collector cannot compute rounds: torch is not installed beside it. Use ", command("privet study next"), " where it is."];
   return [
     `Still to ask: ${left.join(", ")}. The next round closes round ${number}, is computed from what is public by then, `,
     "and opens. Send its links afterwards: ",

@@ -17,6 +17,14 @@ export async function ask(path, method = "GET", body = null) {
   return { status: response.status, document: await response.json().catch(() => ({})) };
 }
 
+/** The text of an answer; Told in the collector's words if it refuses. */
+export async function askText(path) {
+  const response = await send(path, { signal: AbortSignal.timeout(120_000) });
+  if (response.ok) return response.text();
+  const { error } = await response.json().catch(() => ({}));
+  throw new Told(error ?? `The collector answered with status ${response.status}.`);
+}
+
 /** Ask for a file and let the browser keep it under the name that the collector gives it. */
 export async function download(path) {
   const response = await send(path, { signal: AbortSignal.timeout(600_000) });

@@ -5,6 +5,7 @@ import { guessBars } from "../controls/figures.js";
 import { kindsOf } from "../kinds/index.js";
 import { atMost, certainty, oddsFactor, percents } from "../texts/numbers.js";
 import { counted, moment, pieces, text } from "../texts/texts.js";
+import { phase } from "../study/study.js";
 import { inOneSentence, inThreeLines, unprotected } from "./words.js";
 
 /** Title, purpose, who runs it, until when, and the cost. */
@@ -12,6 +13,8 @@ export function describeStudy(study, node) {
   const { title, purpose, operator, eligible } = study.manifest;
   document.title = text("about.window", { title });
   byId("title").replaceChildren(theirs(title));
+  byId("asker").replaceChildren(...pieces("about.asker", { operator: theirs(operator) }));
+  byId("asker").hidden = false;
   byId("purpose").replaceChildren(theirs(purpose));
   byId("summary").replaceChildren(
     ...inThreeLines(study).map(([heading, sentence]) => element("li", {}, element("strong", {}, heading), ` ${sentence}`)),
@@ -22,12 +25,19 @@ export function describeStudy(study, node) {
       [text("about.eligible"), theirs(eligible)],
       [text("about.closes"), text("about.your-time", { moment: moment(study.closes) })],
       [text("about.deletion"), deletion(study)],
+      ...(study.manifest.publish_results ? [[text("about.results"), resultsLink(study)]] : []),
       [text("about.number"), text("about.number-of", { node: String(node), last: String(study.nodes - 1) })],
       [text("about.id"), element("code", { class: "id" }, study.id)],
     ]),
   );
   byId("once").hidden = study.shows; // nothing is drawn at random
   describeCost(study);
+}
+
+/** Where everybody sees what people answered: a link once the study has closed, before that a promise. */
+function resultsLink(study) {
+  if (phase(study) !== "over") return text("about.results-later");
+  return element("a", { href: "/results" }, text("about.results-link"));
 }
 
 /** When the collector deletes the report, which the manifest promises, and that it can be withdrawn. */
@@ -51,6 +61,6 @@ function describeCost(study) {
   const made = table(text("cost.caption"), headings, rows, { class: list.length > 1 ? "stacked totalled" : "stacked" });
   byId("parts").replaceChildren(made);
   byId("unprotected").replaceChildren(...unprotected(study).map((sentence) => element("li", {}, sentence)));
-  const command = element("code", { translate: "no" }, "privet participate LINK --answers answers.json");
+  const command = element("code", { translate: "no" }, "privet participate LINK");
   byId("trust-client").replaceChildren(...pieces("trust.client", { command }));
 }

@@ -2,7 +2,9 @@
 
 import { byId, element, table, theirs } from "../controls/dom.js";
 import { budgetBar } from "../controls/figures.js";
+import { readAnswer } from "../controls/fields.js";
 import { exceeds, readLedger, remainder, setLimit, spent } from "../device/ledger.js";
+import { readNumber } from "../texts/entered.js";
 import { atMost, tidy } from "../texts/numbers.js";
 import { moment, pieces, retold, text } from "../texts/texts.js";
 import { withdrawnAt } from "../device/withdrawal.js";
@@ -22,7 +24,7 @@ export function describeBudget(study, report, over = false) {
   }
   byId("budget-words").textContent = sentences.join(" ");
   byId("history").replaceChildren(...history(ledger));
-  byId("limit").value = ledger.limit;
+  byId("limit").value = tidy(ledger.limit, 15);
 }
 
 function history(ledger) {
@@ -47,11 +49,11 @@ function history(ledger) {
 export function listenForLimit(then) {
   byId("limit-form").addEventListener("submit", async (event) => {
     event.preventDefault();
-    const entered = byId("limit").value.trim();
-    const limit = Number(entered);
-    const isValid = entered !== "" && Number.isFinite(limit) && limit >= 0;
+    const { value: limit, problem } = readAnswer(byId("limit").value, { kind: "interval", low: 0, high: Infinity });
+    const isValid = problem === null && limit >= 0;
+    const { readings } = readNumber(byId("limit").value);
     byId("limit-problem").hidden = isValid;
-    byId("limit-problem").textContent = isValid ? "" : text("budget.no-limit");
+    byId("limit-problem").textContent = isValid ? "" : readings ? problem : text("budget.no-limit");
     if (!isValid) return;
     await setLimit(limit);
     then();

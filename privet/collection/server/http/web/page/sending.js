@@ -16,7 +16,7 @@ import { acknowledge, markTried, reserve } from "../device/ledger.js";
 import { forgetPublic } from "../device/offline.js";
 import { patiently } from "../device/patience.js";
 import { Refusal } from "../study/refusal.js";
-import { askPersonally, forgetAnswers, ifReachable, state } from "./state.js";
+import { askPersonally, forgetAnswers, state } from "./state.js";
 import { phase } from "../study/study.js";
 import { moment, text } from "../texts/texts.js";
 import { inLanguage, only, refuse, setStep, wants } from "./view.js";
@@ -45,9 +45,9 @@ async function decline() {
 }
 
 /** Perturb once, and store with the cost before anything else happens; if another tab was first, its report counts. */
-async function draw() {
+async function draw(onTrouble) {
   const { study, node, raw } = state;
-  await ifReachable(askPersonally);
+  await patiently(askPersonally, onTrouble, nudge); // a report that the collector would not take is not drawn
   state.report = await reserve(study, node, () => {
     if (phase(study) !== "open") throw Refusal.of("over", { moment: moment(study.closes) });
     return pack(study, perturb(study, raw, new SystemBits()));
@@ -64,12 +64,13 @@ async function send() {
   const onTrouble = (sentence, seconds) => {
     byId("progress").className = "waiting";
     const why = navigator.onLine === false ? text("delivery.offline") : inLanguage(sentence);
-    byId("progress").textContent = `${why} ${text("check.again", { seconds })}`;
+    const kept = text(state.report === null ? "check.undrawn" : "check.again", { seconds });
+    byId("progress").textContent = `${why} ${kept}`;
     byId("nudge").hidden = false;
   };
   try {
-    if (state.report === null) await draw();
-    await patiently(() => state.report && askPersonally(), onTrouble, nudge); // reached once before anything leaves
+    if (state.report === null) await draw(onTrouble);
+    else await patiently(askPersonally, onTrouble, nudge); // one that was drawn long ago may be taken no more
     state.report = await markTried(study, node);
     if (state.report === null) throw Refusal.of("taken-back");
     await deliver(study, token, state.report.body, onTrouble, nudge);

@@ -16,7 +16,7 @@ export const state = { study: null, token: "", node: 0, form: null, raw: null, r
 export async function askFirst() {
   const { study, node, report } = state;
   checkWithdrawn(study);
-  if (phase(study) === "early") return;
+  if (phase(study) === "early" || (phase(study) === "over" && !report)) return; // the page knows why by itself
   const why = await whyClosed(study);
   if (why === null || report?.tried) return; // one that was sent may be stored: the collector still confirms it
   const reason = retold(why) ?? why;

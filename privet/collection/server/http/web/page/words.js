@@ -1,6 +1,6 @@
 /** The study in plain words: what it costs, and what it does not protect. */
 
-import { aboutLists, announcedCost, jointCost } from "../study/chain.js";
+import { aboutEverything, aboutLists, announcedCost, panelShowsFriends, publishesClasses, relationshipCost } from "../study/chain.js";
 import { kindsOf } from "../kinds/index.js";
 import { atMost, certainty, oddsFactor, percents } from "../texts/numbers.js";
 import { listed, text } from "../texts/texts.js";
@@ -30,8 +30,16 @@ function rounds(study) {
 /** One sentence about the whole report. */
 export function inOneSentence(study) {
   if (study.shows) return text("panel.warning");
-  const key = aboutLists(study.asked).length > 0 ? "cost.sentence-connections" : "cost.sentence";
-  return text(key, { odds: oddsFactor(study.total) }) + rounds(study);
+  return text(promised(study), { odds: oddsFactor(study.total) }) + rounds(study);
+}
+
+/** The sentence that names what the promise is about. */
+function promised({ asked }) {
+  const [lists, whole] = [aboutLists(asked), aboutEverything(asked)];
+  if (lists.length === 0) return "cost.sentence";
+  if (lists.some((each) => !whole.includes(each))) return "cost.sentence-connections";
+  const isList = whole.every(({ reads }) => reads === "friends") && asked.length === whole.length;
+  return isList ? "cost.sentence-list" : "cost.sentence-person";
 }
 
 /**
@@ -48,10 +56,11 @@ function gaps(study) {
   const plans = (...names) => study.planned.some(({ name }) => names.includes(name));
   const lists = aboutLists(study.asked);
   const knowsClasses = study.classes > 0 && !plans("label");
-  const isPublished = plan !== null && plans("friends", "friends-again") && inputs.labels === null;
+  const isPublished = plan !== null && publishesClasses(study.planned) && inputs.labels === null;
   const inRounds = earlier.length > 0 || study.planned.length > study.asked.length;
   const isOpen = [
     [panel !== null, "shown"],
+    [panel !== null && panelShowsFriends(study), "shown-friends"],
     [directory !== null, "listed"],
     [isPublished, "published"],
     [schema.private_edges, "named"],
@@ -65,6 +74,6 @@ function gaps(study) {
     ...isOpen.filter(([holds]) => holds).map(([, key]) => [key]),
     ["when"],
     ["general"],
-    ...(lists.length > 0 && !study.shows ? [["relationship", { price: atMost(jointCost(lists)) }]] : []),
+    ...(lists.length > 0 && !study.shows ? [["relationship", { price: atMost(relationshipCost(study.asked)) }]] : []),
   ];
 }

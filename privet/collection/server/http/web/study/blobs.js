@@ -8,16 +8,21 @@
 
 import { Refusal } from "./refusal.js";
 
-const HEAD = /^(?:[0-9a-f]{32} )?<i4 \((\d{1,10}),(?: (\d{1,10}))?\) /;
+const HEADS = {
+  "<i4": /^(?:[0-9a-f]{32} )?<i4 \((\d{1,10}),(?: (\d{1,10}))?\) /,
+  "|u1": /^(?:[0-9a-f]{32} )?\|u1 \((\d{1,10}),(?: (\d{1,10}))?\) /,
+};
 const LONGEST_HEAD = 80;
 
-/** The shape and the values (Int32Array) of an array of 32-bit integers in one or two dimensions. */
-export function parseArray(bytes) {
-  const head = HEAD.exec(String.fromCharCode(...bytes.subarray(0, LONGEST_HEAD)));
+/** The shape and the values of an array of 32-bit integers, or of bytes ("|u1"), in one or two dimensions. */
+export function parseArray(bytes, type = "<i4") {
+  const head = HEADS[type].exec(String.fromCharCode(...bytes.subarray(0, LONGEST_HEAD)));
   if (head === null) throw Refusal.of("public");
   const shape = head.slice(1).filter((size) => size !== undefined).map(Number);
   const count = shape.reduce((product, size) => product * size, 1);
-  if (bytes.length - head[0].length !== 4 * count) throw Refusal.of("public");
+  const size = type === "|u1" ? 1 : 4;
+  if (bytes.length - head[0].length !== size * count) throw Refusal.of("public");
+  if (size === 1) return { shape, values: bytes.slice(head[0].length) };
   const view = new DataView(bytes.buffer, bytes.byteOffset + head[0].length);
   return { shape, values: Int32Array.from({ length: count }, (_, i) => view.getInt32(4 * i, true)) };
 }

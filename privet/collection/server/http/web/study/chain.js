@@ -13,7 +13,7 @@ const KEPT = [
   ...["inputs", "delete_after"],
 ];
 /** Questions of which nobody, or no pair of people, answers both, so that the dearer one is charged. */
-const INSTEAD = [["features", "resemblance"]];
+const INSTEAD = [["features", "resemblance"], ["person", "person-again"]];
 const OTHER_PAIRS = [["friends", "friends-again"]];
 
 const isPair = (pairs, one, other) => pairs.some(([a, b]) => (a === one && b === other) || (a === other && b === one));
@@ -41,7 +41,8 @@ export function checkChain(rounds) {
 export function jointCost(questions) {
   const groups = [];
   for (const question of questions) {
-    const exclusive = ({ name }) => isPair(INSTEAD, name, question.name) || isPair(OTHER_PAIRS, name, question.name);
+    const isOther = (name) => isPair(INSTEAD, name, question.name) || isPair(OTHER_PAIRS, name, question.name);
+    const exclusive = ({ name, reads }) => isOther(name) && reads === question.reads; // promises about one unit
     const rivals = groups.find((group) => group.every(exclusive));
     if (rivals === undefined) groups.push([question]);
     else rivals.push(question);
@@ -56,8 +57,26 @@ export function announcedCost(rounds) {
   return left.length === 0 ? null : jointCost([...asked, ...left]);
 }
 
+/** The questions about everything on the device, or about the whole list or all features in one answer. */
+export const aboutEverything = (asked) => asked.filter(({ name }) => name === "person" || name === "person-again");
+
 /** The questions about a person's list. */
-export const aboutLists = (asked) => asked.filter(({ name }) => ["neighbours", "friends", "friends-again"].includes(name));
+export function aboutLists(asked) {
+  const whole = aboutEverything(asked).filter(({ reads }) => reads !== "features");
+  return asked.filter((each) => whole.includes(each) || ["neighbours", "friends", "friends-again"].includes(each.name));
+}
+
+/** True if a panel shows its friends beside features and class, so that a question can weigh both. */
+export const panelShowsFriends = ({ planned }) => aboutEverything(planned).some(({ reads }) => reads === "everything");
+
+/** True if a table of people's classes is handed out, over which friends are counted. */
+export const publishesClasses = (asked) => aboutLists(asked).some(({ name }) => name !== "neighbours");
+
+/** The price of one relationship: both of its ends may answer. */
+export function relationshipCost(asked) {
+  const whole = aboutEverything(asked);
+  return jointCost(aboutLists(asked).map((each) => (whole.includes(each) ? { ...each, cost: 2 * each.cost } : each)));
+}
 
 /** Refuse a question that takes the place of one that was answered: only one of them was paid for. */
 export function checkInstead(answered, asked) {

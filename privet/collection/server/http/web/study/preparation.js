@@ -7,7 +7,7 @@
  */
 
 import { parseArray, parseDirectory } from "./blobs.js";
-import { aboutLists, checkChain } from "./chain.js";
+import { aboutEverything, aboutLists, checkChain, panelShowsFriends } from "./chain.js";
 import { isObject } from "./checks.js";
 import { countedTwice } from "../answers/functions.js";
 import { Refusal } from "./refusal.js";
@@ -27,14 +27,18 @@ export async function prepare(study, node, source) {
   const rounds = [...(await earlierRounds(study, source)), study];
   checkChain(rounds);
   const { panel, people } = study.manifest;
-  if (panel !== null && (await isListed(panel, node, source))) return { ...study, node, rounds, shows: true };
+  const hasNames = study.manifest.directory !== null;
+  if (panel !== null && (await isListed(panel, node, source))) {
+    const names = panelShowsFriends(study) && hasNames ? await directory(study, source) : null;
+    return { ...study, node, rounds, names, shows: true };
+  }
   const isAsked = people === null || (await isListed(people, node, source));
   if (!isAsked || study.asked.length === 0) throw Refusal.of("not-asked");
-  const invited = study.asked.some(({ name }) => name === "resemblance") ? await source.invitation(study.id) : null;
+  const invited = study.asked.some(({ offers }) => offers !== undefined) ? await source.invitation(study.id) : null;
   const asked = [];
   for (const question of study.asked) asked.push(await attached(question, study, node, source, invited));
   await checkPairs(asked, rounds, node, source);
-  const names = aboutLists(asked).length > 0 && study.manifest.directory !== null ? await directory(study, source) : null;
+  const names = aboutLists(asked).length > 0 && hasNames ? await directory(study, source) : null;
   return { ...study, asked, node, rounds, names, shows: false };
 }
 
@@ -51,7 +55,7 @@ async function fetched(hex, source) {
   return bytes;
 }
 
-const arrayOf = async (digest, source) => parseArray(await fetched(digest.slice("sha256:".length), source));
+const arrayOf = async (digest, source, type) => parseArray(await fetched(digest.slice("sha256:".length), source), type);
 
 async function isListed(digest, node, source) {
   return (await arrayOf(digest, source)).values.includes(node);
@@ -71,6 +75,12 @@ async function attached(question, study, node, source, invited) {
     if (offers.length < 2) throw Refusal.of("not-asked");
     return { ...question, scorer: scorer.values, offers };
   }
+  if (aboutEverything([question]).length > 0) {
+    const arrays = await personArrays(question, study, source);
+    const offers = await ownOffers(question, study, node, invited);
+    if (offers.length < 2) throw Refusal.of("not-asked");
+    return { ...question, ...arrays, offers };
+  }
   if (question.name === "friends" || question.name === "friends-again") {
     const tables = await friendTables(question, study, source);
     if (tables.ranks[node] === 0) throw Refusal.of("not-asked");
@@ -78,6 +88,33 @@ async function attached(question, study, node, source, invited) {
   }
   return question;
 }
+
+/** Scorer, published table, mixing and class shares, as far as the question reads what they are about. */
+async function personArrays(question, study, source) {
+  const { classes, nodes, domains } = study;
+  const [scorer, table, mixing, shares] = await Promise.all(
+    ["scorer", "table", "mixing", "shares"].map((name) =>
+      question[name] === null ? null : arrayOf(question[name], source, name === "table" ? "|u1" : "<i4"),
+    ),
+  );
+  const has = (array, ...shape) => array === null || String(array.shape) === String(shape);
+  const rows = question.reads === "friends" && scorer !== null ? scorer.shape[0] : domains.length + 1;
+  const isFilled = scorer === null || scorer.shape[0] > 0;
+  const isForm = has(scorer, rows, classes) && has(table, nodes, classes) && has(mixing, classes, classes) && has(shares, classes);
+  const isSmall = mixing === null || mixing.values.every((weight) => Math.abs(weight) <= LARGEST_WEIGHT);
+  const isShares = shares === null || (shares.values.every((share) => share > 0) && total(shares.values) <= LARGEST_SHARES);
+  if (!isFilled || !isForm || !isSmall || !isShares) throw Refusal.of("table", { question: question.name });
+  return {
+    scorer: scorer === null ? null : scorer.values,
+    table: table?.values ?? null,
+    mixing: mixing?.values ?? null,
+    shares: shares?.values ?? null,
+  };
+}
+
+const LARGEST_WEIGHT = 2 ** 20;
+const LARGEST_SHARES = 2 ** 16;
+const total = (values) => values.reduce((sum, value) => sum + value, 0);
 
 async function friendTables(question, study, source) {
   const [table, ranks] = [await arrayOf(question.table, source), await arrayOf(question.ranks, source)];

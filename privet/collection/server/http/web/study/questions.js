@@ -12,16 +12,31 @@ import {
   Piecewise,
   RandomizedResponse,
   SampledResponse,
+  SubsetResponse,
 } from "../mechanisms/mechanisms.js";
+import { MixedResponse } from "../mechanisms/mixed_response.js";
 import { Refusal } from "./refusal.js";
 
 const NUMERIC = { "multi-bit": MultiBit, hds: HDS, piecewise: Piecewise, laplace: Laplace };
 const PYTHON_ONLY = ["analytic-gaussian", "degree-response"];
-const READERS = { features, label, neighbours, resemblance, friends, "friends-again": friends };
+const READERS = {
+  ...{ features, label, neighbours, resemblance, friends, person },
+  ...{ "friends-again": friends, "person-again": person },
+};
+const CHOICES = { "offered-response": OfferedResponse, "subset-response": SubsetResponse };
+
+const EVERYTHING = ["offers", "scorer", "table", "mixing", "shares"];
 
 /** The public tables of a question, with the kind of their hashes. A plan states questions without them. */
-const TABLES = { resemblance: ["scorer", "offers"], friends: ["table", "ranks"], "friends-again": ["table", "ranks"] };
-const HASHES = { scorer: "sha256", offers: "tree", table: "sha256", ranks: "sha256" };
+const TABLES = {
+  resemblance: ["scorer", "offers"],
+  ...{ friends: ["table", "ranks"], "friends-again": ["table", "ranks"] },
+  ...{ person: EVERYTHING, "person-again": EVERYTHING },
+};
+const HASHES = {
+  ...{ scorer: "sha256", offers: "tree", table: "sha256", ranks: "sha256" },
+  ...{ mixing: "sha256", shares: "sha256" },
+};
 
 const isBudget = (value) => typeof value === "number" && Number.isFinite(value) && value > 0;
 const isDigest = (value, kind) => typeof value === "string" && new RegExp(`^${kind}:[0-9a-f]{64}$`).test(value);
@@ -90,8 +105,12 @@ function features(budget, { domains }) {
   check(sample === null || (isCount(sample, 1) && sample <= domains.length), "the number of sampled features is not one");
   const isSampled = budget.mechanism === "sampled-response";
   check(!isSampled || domains.every(({ kind }) => kind === "categories"), "sampled-response needs categories");
-  check(isSampled || Object.hasOwn(NUMERIC, budget.mechanism), `its mechanism “${budget.mechanism}” is unknown`);
-  const Kind = isSampled ? SampledResponse : NUMERIC[budget.mechanism];
+  const isMixed = budget.mechanism === "mixed-response";
+  const isPlain = domains.every(({ kind, extras }) => kind !== "several" && extras === 0);
+  check(isMixed || isPlain, `“${budget.mechanism}” would read several choices, or answers of their own, as something else`);
+  const known = isSampled || isMixed || Object.hasOwn(NUMERIC, budget.mechanism);
+  check(known, `its mechanism “${budget.mechanism}” is unknown`);
+  const Kind = isSampled ? SampledResponse : isMixed ? MixedResponse : NUMERIC[budget.mechanism];
   const mechanism = guarded(() => new Kind({ ...budget, sample }, domains));
   return { mechanism, cost: mechanism.epsilon, width: mechanism.sampled };
 }
@@ -115,13 +134,44 @@ function neighbours(budget, _, nodes) {
 
 function resemblance(budget, { classes }, _, tables) {
   const form = tables.length > 0 ? ["unit_length"] : [];
-  checkFields(budget, ["mechanism", "epsilon", ...tables], [...form, "most"], "“resemblance”");
-  check(budget.mechanism === "offered-response", `its mechanism “${budget.mechanism}” is unknown`);
+  checkFields(budget, ["mechanism", "epsilon", ...tables], [...form, "most", "sizes"], "“resemblance”");
   check(tables.every((name) => isDigest(budget[name], HASHES[name])), "it does not bind scorer and offers");
-  const { scorer, offers, unit_length: unitLength = true, most = 15 } = budget;
+  const { scorer, offers, unit_length: unitLength = true } = budget;
   check(typeof unitLength === "boolean" && classes >= 2, "“resemblance” does not fit");
-  const mechanism = guarded(() => new OfferedResponse({ ...budget, most }));
+  const mechanism = choice(budget);
   return { mechanism, cost: mechanism.epsilon, width: 1, scorer, offers, unitLength };
+}
+
+/** A mechanism that chooses among offered options. */
+function choice(budget) {
+  check(Object.hasOwn(CHOICES, budget.mechanism), `its mechanism “${budget.mechanism}” is unknown`);
+  const { most = 15, sizes = null } = budget;
+  check((sizes === null) === (budget.mechanism === "offered-response"), "the sizes of its subsets do not fit");
+  return guarded(() => new CHOICES[budget.mechanism]({ ...budget, most }));
+}
+
+/** Which arrays a question about everything on the device needs; a scorer of offsets may stand beside friends alone. */
+const NEEDED = {
+  everything: EVERYTHING,
+  features: ["offers", "scorer"],
+  friends: ["offers", "table", "mixing", "shares"],
+};
+
+function person(budget, { classes }, _, tables) {
+  const { reads = "everything", unit_length: unitLength = true, scorer = null, table = null } = budget;
+  check(Object.hasOwn(NEEDED, reads), "it reads something that a device does not hold");
+  const needed = NEEDED[reads].filter((name) => tables.includes(name));
+  const others = tables.filter((name) => !needed.includes(name));
+  const form = tables.length > 0 ? ["unit_length"] : [];
+  const optional = ["reads", "most", "sizes", ...form, ...others];
+  checkFields(budget, ["mechanism", "epsilon", ...needed], optional, "“person”");
+  const isBound = (name) => isDigest(budget[name], HASHES[name]);
+  const isFree = (name) => (budget[name] ?? null) === null || (name === "scorer" && isBound(name));
+  check(needed.every(isBound) && others.every(isFree), "it does not bind the arrays of “person”");
+  check(typeof unitLength === "boolean" && classes >= 2, "“person” does not fit");
+  const mechanism = choice(budget);
+  const { offers, mixing = null, shares = null } = budget;
+  return { mechanism, cost: mechanism.epsilon, width: 1, reads, unitLength, offers, scorer, table, mixing, shares };
 }
 
 function friends(budget, { classes }, _, tables) {

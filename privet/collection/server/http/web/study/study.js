@@ -9,24 +9,29 @@ export { sha256 };
 
 /** The newest round's manifest as the server sends it. */
 export async function fetchManifest() {
+  return new Uint8Array(await (await asked("/study")).arrayBuffer());
+}
+
+/** The server's answer; one that is busy is no study that is closed. */
+async function asked(path) {
   let response;
   try {
-    response = await fetch("/study", { cache: "no-store", credentials: "omit" });
+    response = await fetch(path, { cache: "no-store", credentials: "omit" });
   } catch {
     throw new Refusal("The study could not be loaded", "The server cannot be reached. Check your connection.", true);
   }
   if (!response.ok) {
     const text = `The server answered with status ${response.status} when it was asked for the study.`;
-    throw new Refusal("The study could not be loaded", text, response.status >= 500);
+    throw new Refusal("The study could not be loaded", text, response.status === 429 || response.status >= 500);
   }
-  return new Uint8Array(await response.arrayBuffer());
+  return response;
 }
 
 /** Why the collector takes no reports for a round now; null if it takes them. Asked before one is made and charged. */
 export async function whyClosed(study) {
+  const response = await asked(`/status/${study.id}`);
   let answer;
   try {
-    const response = await fetch(`/status/${study.id}`, { cache: "no-store", credentials: "omit" });
     answer = await response.json();
   } catch {
     throw new Refusal("The study could not be loaded", "The server cannot be reached. Check your connection.", true);

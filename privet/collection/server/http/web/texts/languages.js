@@ -17,6 +17,7 @@ export async function speakWanted() {
       await speak(language, navigator.languages);
       return fillPage();
     } catch {
+      document.documentElement.className = "stuck"; // until the words are there, the page says so in every language
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
     }
   }
