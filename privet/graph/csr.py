@@ -31,6 +31,7 @@ __all__ = [
     "with_loops",
 ]
 
+_PANEL = 64  # columns that are multiplied at once
 _INT32_MAX = np.iinfo(np.int32).max
 # malloc never reuses blocks above this size either, so that nothing is lost by mapping our own.
 _LARGE = 32 * 2**20
@@ -40,8 +41,9 @@ Precision = type[np.float32] | type[np.float64]
 def spmm(matrix: torch.Tensor, x: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
     """Multiply a CSR by a dense matrix: the product that everything goes through. It has no gradient.
 
-    With 32-bit indices MKL takes the arrays as they are and is the fastest at any width. Writing into memory of
-    our own matters as much: ``torch.mm`` fills a zero matrix, copies it and only then multiplies. 64-bit indices
+    With 32-bit indices MKL takes the arrays as they are and is the fastest at up to 64 columns; with 128 at once it can
+    take six times as long as with 64, so wide matrices are multiplied some columns after another. Writing into memory
+    of our own matters as much: ``torch.mm`` fills a zero matrix, copies it and only then multiplies. 64-bit indices
     (2^31 entries and more) would be copied down at each call, so torch's own reduction takes them.
 
     Args:
@@ -53,7 +55,12 @@ def spmm(matrix: torch.Tensor, x: torch.Tensor, out: torch.Tensor | None = None)
         reduced: torch.Tensor = torch.sparse.mm(matrix, x.contiguous(), "sum")
         return reduced
     result = empty(matrix.shape[0], x.shape[1], x.dtype) if out is None else out
-    return torch.addmm(result, matrix, x.contiguous(), beta=0, out=result)
+    if x.shape[1] <= _PANEL:
+        return torch.addmm(result, matrix, x.contiguous(), beta=0, out=result)
+    for start in range(0, x.shape[1], _PANEL):
+        part = result[:, start : start + _PANEL]
+        torch.addmm(part, matrix, x[:, start : start + _PANEL].contiguous(), beta=0, out=part)
+    return result
 
 
 def to_torch(matrix: sp.csr_array, dtype: torch.dtype = torch.float32) -> torch.Tensor:
