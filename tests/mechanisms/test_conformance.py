@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from thorough import thorough
 
 from privet.auditing import audit
+from privet.auditing.local import drawing
 from privet.mechanisms import (
     HDS,
     MECHANISMS,
@@ -181,7 +182,8 @@ def test_likelihood_ratio_is_bounded_exactly(factory, epsilon: float) -> None:
     assert mechanism.guarantee().epsilon == mechanism.epsilon
 
 
-def test_operating_system_bits_give_the_same_distribution(factory) -> None:
+def test_operating_system_bits_give_the_same_distribution(factory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "ALONE", 20)  # calls with one row do the same whatever the bits, and are tried above
     mechanism = factory(1.0)
     check_distribution(mechanism, some_values(mechanism, 6, 1), SystemBits(), alarm=1e-10)
 
