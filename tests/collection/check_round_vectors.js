@@ -57,6 +57,9 @@ export async function differences(vectors, folder) {
   for (const [i, { node, friends: list, counts, classes, cap, ...tables }] of vectors.counts.entries()) {
     same(`counts ${i}`, functions.friendCounts(node, list, tables, classes, cap), counts);
   }
+  for (const [i, { shares, weights, logs }] of vectors.logs.entries()) {
+    same(`logs ${i}`, functions.logShares(weights, shares), logs);
+  }
   for (const [i, { features, friends: list, classes, position, ...question }] of vectors.pointed.entries()) {
     same(`pointed ${i}`, functions.pointsTo(features, list, question, classes), position);
   }

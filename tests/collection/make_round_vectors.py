@@ -30,6 +30,7 @@ from privet.release.asks.friends import Friends
 from privet.release.asks.person import Person
 from privet.release.asks.resemblance import Resemblance, linear_scores
 from privet.release.blobs import array_digest, blob_of
+from privet.release.log_shares import log_shares
 from privet.release.tree import HashTree
 
 HERE = Path(__file__).parent
@@ -78,6 +79,7 @@ def vectors() -> dict[str, Any]:
         "scores": _scores(),
         "counts": _counts(),
         "pointed": _pointed(),
+        "logs": _logs(),
         "shown": _shown(),
         "reports": [*(_report(number) for number in range(40)), *(_whole_report(number) for number in range(40, 70))],
         "prices": _prices(),
@@ -260,6 +262,16 @@ def _counts() -> list[dict[str, Any]]:
     return made
 
 
+def _logs() -> list[dict[str, Any]]:
+    chance, made = random.Random(5), []
+    for _ in range(100):
+        shares = [chance.choice([1, chance.randint(1, 20_000)]) for _ in range(3)]
+        weights = [chance.choice([0, 255 * chance.randint(0, 9), chance.randint(0, 10**6)]) for _ in range(3)]
+        found = log_shares(np.array([weights]), np.array(shares, dtype=np.int32))[0].tolist()
+        made.append({"shares": shares, "weights": weights, "logs": found})
+    return made
+
+
 def _pointed() -> list[dict[str, Any]]:
     made = []
     for number in range(120):
@@ -427,7 +439,16 @@ def _prices() -> list[dict[str, Any]]:
         chain = Chain(tuple(rounds))
         cost = chain.price.epsilon
         made.append({"rounds": [[each.id, each.canonical().decode()] for each in rounds], "cost": cost})
-    return made
+    return [*made, _other_units(server, kinds["person"], kinds["person-again"])]
+
+
+def _other_units(server: Server, first: dict[str, Any], again: dict[str, Any]) -> dict[str, Any]:
+    """Two waves that promise different units, of which none can stand for the other: they add up."""
+    narrow = {**again, "reads": "friends"}
+    one = declared(server, [first], plan=plan(first, narrow))
+    other = declared(server, [narrow], earlier=[one.id], plan=plan(first, narrow))
+    rounds = [[each.id, each.canonical().decode()] for each in (one, other)]
+    return {"rounds": rounds, "cost": Chain((one, other)).price.epsilon}
 
 
 def _honest(node: int = 4) -> tuple[Server, Study, Study]:

@@ -148,6 +148,7 @@ def test_node_finds_a_round_vector_that_differs(tmp_path: Path) -> None:
         "scores": [{**first["scores"][0], "position": 9}],
         "counts": [{**first["counts"][0], "counts": [9]}],
         "pointed": [{**first["pointed"][0], "position": 9}],
+        "logs": [{**first["logs"][0], "logs": [9]}],
         "shown": [{**first["shown"][0], "body": "00"}],
         "reports": [{**first["reports"][0], "shows": False, "json": plain_values(first["reports"][0])}],
         "prices": [{**first["prices"][0], "cost": 0.25}],

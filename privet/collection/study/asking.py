@@ -50,7 +50,8 @@ def groups(forms: Sequence[RoundForm], labels: NDArray[Any] | None = None) -> li
     """
     form = forms[-1]
     asked, panel = _asked(form), _mask(form, form.panel)
-    found = [Group(int(panel.sum()), "show their features and class as they are (the panel)", True)]
+    what = "features, class and friends" if form.study.shows_friends else "features and class"
+    found = [Group(int(panel.sum()), f"show their {what} as they are (the panel)", True)]
     found += _asking([question.ask for question in form.release.questions], asked)
     found += _leaving_out(forms, ~asked & ~panel, labels)
     return [group for group in found if group.people]

@@ -40,10 +40,11 @@ class Overspending(OfferedResponse):
         return tuple(odds(Fraction(self.epsilon) * Fraction(101, 100), lows=each) for each in range(1, self.most))
 
 
-def test_an_answer_that_says_too_much_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not audit_person(servers=5).broken
+@pytest.mark.parametrize("reads", ["everything", "features"])
+def test_an_answer_that_says_too_much_is_found(reads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not audit_person(servers=5, reads=reads).broken
     monkeypatch.setattr(person_audit, "mechanism_from", lambda _, fields: Overspending(**fields))
-    found = audit_person(servers=5)
+    found = audit_person(servers=5, reads=reads)
     assert found.broken
     assert found.largest == pytest.approx(1.01, rel=1e-6)
 

@@ -30,7 +30,7 @@ from privet.release.asks.label import Label
 from privet.release.asks.person import Person, in_255ths, scaled_together
 from privet.release.asks.person_again import PersonAgain
 from privet.release.asks.resemblance import unit_scores
-from privet.release.log_shares import FIXED_POINT, log_shares, published_weights
+from privet.release.log_shares import FIXED_POINT, _log, log_shares, published_weights
 
 PEOPLE = POPULATIONS["numeric"]
 WIDTH, CLASSES = PEOPLE.dimension, PEOPLE.classes
@@ -115,6 +115,7 @@ def test_the_logarithm_is_made_of_operations_that_every_device_rounds_alike() ->
                 series = series * (t * t) + 1 / odd
             logarithm = 2 * t * series + exponent * 0.6931471805599453
             assert found[k] == math.floor(logarithm * 65536 + 0.5)
+            assert _log(np.array([value * 2.0**exponent]))[0] == logarithm
             assert logarithm == pytest.approx(math.log(value * 2.0**exponent), abs=1e-15)
 
 
