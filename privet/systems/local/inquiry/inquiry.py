@@ -5,6 +5,7 @@
 2. Scorer: a public function of features, from people who show theirs, from a pilot, from class sums, or given.
 3. Question: each device is offered the few classes between which its answer tells most, and answers by randomised
    response which of them its features resemble most. Whoever's answer could not matter is not asked.
+   Or it answers once about everything that it holds, features and friends together: the person question.
 4. Use: the answers' exact evidence, the person's own and the neighbours', is added to the prior with a few weights that
    all classes share.
 """
@@ -36,7 +37,9 @@ __all__ = ["Inquiry"]
 
 @dataclass(frozen=True, kw_only=True)
 class Inquiry(InquiryRounds):
-    """One question about features, one about friends, or both; each person answers each of them at most once.
+    """One question about features, one about friends, or both, or one about everything on a device.
+
+    Each person answers each of them at most once.
 
     The settings are those of :class:`~privet.systems.local.inquiry.settings.InquirySettings`.
     """

@@ -222,10 +222,11 @@ class InquirySettings(LocalSystem):
         if self.public_features:
             shown.append("everybody's features, which the operator knows")
         if self.hides_edges:
-            shown.append(
-                "the classes of labelled people, as they are known or reported, and predicted classes of others, which "
-                "every device is given"
-            )
+            known = "the classes of labelled people, as they are known or reported"
+            others = ", and predicted classes of others" if self.epsilon_person is None or self.waves > 1 else ""
+            shown.append(f"{known}{others}, which every device is given")
+        if self.epsilon_person is not None:
+            return (*shown, "who is asked and in which wave, which follows from public facts and from reported classes")
         return (
             *shown,
             "who is asked, which follows from public facts and from randomised answers, a person's own among them: "
