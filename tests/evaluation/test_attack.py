@@ -24,7 +24,7 @@ def quick() -> Solitude:
 
 def test_lies_about_friends_do_harm_and_trimming_helps(tmp_path: Path) -> None:
     steps: list[str] = []
-    store, system = Store(tmp_path), Inquiry(epsilon_edges=2.0)
+    store, system = Store(tmp_path), Inquiry(epsilon_edges=1.0)
     graph = social_graph(400, classes=3, average_degree=8, features=6, seed=0)
     curve = attack(system, graph, [0.1], seeds=1, defence=("trim",), store=store, progress=steps.append)
     point = curve.points[0]
