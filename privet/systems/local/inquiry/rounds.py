@@ -150,7 +150,7 @@ class InquiryRounds(InquiryPerson):
         """
         seen = collected.seen_labels()
         done = np.zeros(len(seen), dtype=np.bool_)
-        if collected.shown is not None:
+        if collected.shown is not None and not self.public_features:  # public features are not shown for this
             done[collected.shown.users] = True
         pilot = collected.answer(Features.name)
         if pilot is not None:

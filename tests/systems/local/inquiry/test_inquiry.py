@@ -108,6 +108,10 @@ def test_nobody_answers_anything_twice(kind: str) -> None:
     answers = collected.answers
     assert answers.checked() is not None
     assert set(answers) == {question.name for question in system.release(graph_for(system)).questions}
+    if "person" in answers:
+        unlabelled = np.flatnonzero(graph_for(system).split.test)
+        waves = [answers[name].users for name in ("person", "person-again") if name in answers]
+        assert np.isin(unlabelled, np.concatenate(waves)).any()
     if "person-again" in answers:
         first, second = answers["person"].users, answers["person-again"].users
         assert min(len(first), len(second)) > 0
