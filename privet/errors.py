@@ -128,6 +128,8 @@ def one_line(value: object) -> str:
     Args:
         value: A text, whose full stop is left out, or anything that has a ``repr``.
     """
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()  # a number of numpy, whose name is not for people
     text = " ".join((value if isinstance(value, str) else repr(value)).split()).removesuffix(".")
     return text if len(text) <= 80 else text[:77] + "..."
 

@@ -29,13 +29,15 @@ settings.load_profile("privet")
 
 pytest_plugins = ["doctests", "small_graph"]
 
-# The files with the longest tests, longest first. What begins late ends late, and leaves other processors idle.
+# The files that take longest, longest first. What begins late ends late, and leaves other processors idle.
 LONGEST = (
-    "journeys/test_documents.py", "journeys/cli/test_demo.py", "journeys/cli/test_cluster.py",
-    "journeys/collection/test_web.py", "journeys/collection/test_fuzz.py", "systems/central/test_heterpoisson.py",
-    "journeys/collection/test_openapi.py", "journeys/systems/test_on_cluster.py", "journeys/collection/test_faults.py",
-    "collection/operator/test_backup.py", "journeys/collection/test_web_questions.py", "journeys/test_examples.py",
-    "journeys/test_plugin.py", "journeys/test_installation.py",
+    "journeys/test_documents.py", "journeys/collection/test_web.py", "auditing/central/test_isolated_modules.py",
+    "mechanisms/test_conformance.py", "journeys/test_examples.py", "models/subgraphs/test_gradients.py",
+    "auditing/central/test_replay_trainer.py", "journeys/collection/test_web_questions.py", "journeys/test_plugin.py",
+    "systems/central/trainer/test_link_training.py", "journeys/collection/test_web_texts.py",
+    "cli/demo/test_everything.py", "systems/central/trainer/test_private_trainer.py", "journeys/cli/test_cluster.py",
+    "journeys/collection/test_web_offline.py", "journeys/collection/test_web_operator.py", "journeys/cli/test_demo.py",
+    "journeys/collection/test_faults.py", "journeys/systems/test_on_cluster.py",
 )  # fmt: skip
 
 

@@ -1,14 +1,15 @@
-"""The questions of a study, asked one after the other at the terminal of the person who answers."""
+"""Questions at the terminal: those of a study, one after the other, and whether to go on with what cannot be undone."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
+import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.prompt import Prompt
+from rich.prompt import Confirm, Prompt
 
 from privet.cli.app import BadOption
 from privet.data import Categories
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
     from privet.collection.device.preparation import Prepared
     from privet.collection.study.directory import Directory
 
-__all__ = ["ask_answers", "read_number"]
+__all__ = ["Yes", "agrees", "ask_answers", "insist", "read_number"]
 
 _MOST_TRIES = 5
 _MOST_NAMED = 60
 _GROUPED = r"[+-]?[1-9]\d{0,2}(?:%s\d{3})+(?:%s\d*)?"
 _T = TypeVar("_T")
+Yes = Annotated[bool, typer.Option("--yes", help="Go on without being asked, for scripts (default: ask).")]
 
 
 def ask_answers(out: Console, prepared: Prepared, directory: Directory | None) -> PrivateAnswers:
@@ -45,7 +47,7 @@ def ask_answers(out: Console, prepared: Prepared, directory: Directory | None) -
         classes = Categories(study.declared.classes, study.class_names)
         label = int(_category(out, f"{study.class_question or 'Your class'}", classes))
     people: list[int] = []
-    if any(unit.covers(Unit.NEIGHBOUR_BIT) for unit in units) and not prepared.shows:
+    if study.shows_friends if prepared.shows else any(unit.covers(Unit.NEIGHBOUR_BIT) for unit in units):
         people = _people(out, study.nodes, directory)
     return PrivateAnswers(features, label, people)
 
@@ -127,3 +129,17 @@ def _until(out: Console, question: str, read: Callable[[str], _T], *, empty: boo
             problem = str(error)
         out.print(problem, markup=False)
     raise BadOption("No answer could be read. Nothing was made; give your answers in a file with --answers.")
+
+
+def agrees(out: Console, question: str) -> bool:
+    """Ask a question that is answered with yes or no."""
+    try:
+        return Confirm.ask(escape(question), console=out, default=False)
+    except EOFError:
+        raise BadOption("There is nobody here to ask; --yes agrees beforehand.") from None
+
+
+def insist(question: str, yes: bool) -> None:
+    """Go on only if the operator agrees, now or beforehand."""
+    if not yes and not agrees(Console(highlight=False, soft_wrap=True), question):
+        raise BadOption("Nothing was changed, because you did not agree.")

@@ -143,7 +143,7 @@ def audit(
     one in many runs, many in one run, or runs until the audit is sure.
     """
     from privet.accounts.account import mechanism_from, system_kind
-    from privet.auditing.local.mechanism_audit import audit_claim
+    from privet.auditing.local.enumeration import audit_claim
     from privet.auditing.local.person_audit import audit_person
     from privet.cli.render.guarantees import print_audit
     from privet.mechanisms import MECHANISMS

@@ -12,8 +12,8 @@ from rich import box
 from rich.console import Console
 from rich.markup import escape
 
+from privet.cli.answering import agrees
 from privet.cli.app import AsJson, BadOption, app, examples
-from privet.cli.asking import agrees
 from privet.cli.participate import Insecure, LedgerFile, StudyId, addressed
 from privet.cli.render.screen import print_rows
 

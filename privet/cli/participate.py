@@ -12,8 +12,8 @@ from urllib.parse import parse_qs
 import typer
 from rich.console import Console
 
+from privet.cli.answering import agrees
 from privet.cli.app import app, examples
-from privet.cli.asking import agrees
 from privet.errors import InvalidData
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ def _tuned(system: System, graph: Graph, trials: int) -> tuple[LocalSystem, tupl
     """Search for settings by validation labels, and tell which were chosen."""
     from rich.console import Console
 
-    from privet.evaluation.tune import tune
+    from privet.evaluation.sweep import tune
 
     messages = Console(stderr=True)
     with messages.status(f"searching {trials} settings by validation labels"):

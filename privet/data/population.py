@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from privet.data.schema import Schema
+from privet.data.schema import Categories, Interval, Schema, Several
 from privet.errors import InvalidData
 
 __all__ = ["Population", "Public"]
@@ -82,6 +82,13 @@ class Population:
     def categories(self) -> tuple[int, ...]:
         """Each feature's number of categories; an error if a feature is an interval."""
         return self.schema.categories
+
+    @property
+    def columns(self) -> tuple[tuple[str, float, float, int], ...]:
+        """Each feature's kind, smallest and largest value, and number of answers of their own."""
+        kinds = {Interval: "number", Categories: "category", Several: "several"}
+        ends = zip(self.schema.features, self.low, self.high, strict=True)
+        return tuple((kinds[type(each)], low, high, each.extras) for each, low, high in ends)
 
     @property
     def classes(self) -> int:

@@ -9,23 +9,56 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privet.errors import InvalidData, InvalidParameter
 
-__all__ = ["Categories", "Feature", "Interval", "Schema"]
+__all__ = ["Categories", "Feature", "Interval", "Needs", "Schema", "Several"]
 
 FORMAT_VERSION = 1
 
 
+Needs: TypeAlias = tuple[int, tuple[int, ...]]
+"""The number of another feature, and the codes of its categories with which a feature is asked for at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OwnAnswers:
+    """Answers of their own, which lie outside the domain: they are coded as the next whole numbers above it.
+
+    Attributes:
+        skip: True if "prefer not to say" is an answer.
+        needs: The answer to another feature without which this one does not apply (default None: it always does). That
+            it does not apply is an answer too, which the device gives by itself.
+    """
+
+    skip: bool = field(default=False, repr=False)
+    needs: Needs | None = field(default=None, repr=False)
+
+    def _check_own(self) -> None:
+        if not isinstance(self.skip, bool):
+            raise InvalidParameter("skip", "True or False", self.skip)
+        if self.needs is None:
+            return
+        column, codes = self.needs
+        if not _is_integer(column) or not codes or not all(_is_integer(code) for code in codes):
+            raise InvalidParameter("needs must be the number of a feature and codes of its categories.")
+        object.__setattr__(self, "needs", (int(column), tuple(sorted({int(code) for code in codes}))))
+
+    @property
+    def extras(self) -> int:
+        """The number of answers of their own."""
+        return int(self.skip) + int(self.needs is not None)
+
+
 @dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(_OwnAnswers):
     """The domain of a number.
 
     Attributes:
@@ -37,6 +70,7 @@ class Interval:
     high: float
 
     def __post_init__(self) -> None:
+        self._check_own()
         try:
             low, high = float(self.low), float(self.high)
         except (TypeError, ValueError, OverflowError):
@@ -48,7 +82,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Categories:
+class Categories(_OwnAnswers):
     """The domain of a category.
 
     Attributes:
@@ -63,6 +97,7 @@ class Categories:
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        self._check_own()
         if not _is_integer(self.count) or self.count < 2:
             raise InvalidParameter("count", "an integer of at least 2", self.count)
         object.__setattr__(self, "count", int(self.count))
@@ -83,7 +118,28 @@ class Categories:
         return _code(answer, self.names, what)
 
 
-Feature = Interval | Categories
+@dataclass(frozen=True, slots=True)
+class Several(_OwnAnswers):
+    """The domain of any number of choices, coded as the sum of 2^j over those that were chosen.
+
+    Attributes:
+        count: The number of choices, from 2 to 30.
+        names: The name of each choice (default None: they have numbers only).
+    """
+
+    count: int
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        self._check_own()
+        if not _is_integer(self.count) or not 2 <= self.count <= _MOST_CHOICES:
+            raise InvalidParameter("count", f"an integer from 2 to {_MOST_CHOICES}", self.count)
+        object.__setattr__(self, "count", int(self.count))
+        object.__setattr__(self, "names", _checked_names(self.names, self.count, "names"))
+
+
+Feature = Interval | Categories | Several
+_MOST_CHOICES = 30
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,14 +167,23 @@ class Schema:
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
         for column, feature in enumerate(self.features):
-            if not isinstance(feature, Interval | Categories):
-                raise InvalidParameter(f"features[{column}]", "an Interval or Categories", feature)
+            if not isinstance(feature, Interval | Categories | Several):
+                raise InvalidParameter(f"features[{column}]", "an Interval, Categories or Several", feature)
+            self._check_needs(column, feature.needs)
         if not _is_integer(self.classes) or self.classes < 0 or self.classes == 1:
             raise InvalidParameter("classes", "0 (no labels) or an integer of at least 2", self.classes)
         if not isinstance(self.private_edges, bool):
             raise InvalidParameter("private_edges", "true or false", self.private_edges)
         names = _checked_names(self.class_names, self.classes, "class_names")
         object.__setattr__(self, "class_names", names)
+
+    def _check_needs(self, column: int, needs: Needs | None) -> None:
+        """Refuse a condition on anything but categories of an earlier feature."""
+        if needs is None:
+            return
+        other = self.features[needs[0]] if 0 <= needs[0] < column else None
+        if not isinstance(other, Categories) or not 0 <= needs[1][0] <= needs[1][-1] < other.count:
+            raise InvalidParameter(f"needs of features[{column}] must name categories of an earlier feature.")
 
     def __repr__(self) -> str:
         """Show runs of equal features once, the first three of them, on one line."""
@@ -188,8 +253,18 @@ class Schema:
 
     @cached_property
     def high(self) -> NDArray[np.float64]:
-        """Each feature's largest value (count - 1 for a category code)."""
-        return np.array([f.high if isinstance(f, Interval) else f.count - 1.0 for f in self.features])
+        """Each feature's largest value (count - 1 for a category code, 2^count - 1 for several choices)."""
+        return np.array([_largest(feature) for feature in self.features])
+
+    @cached_property
+    def top(self) -> NDArray[np.float64]:
+        """Each feature's largest code: answers of their own lie above the largest value."""
+        return np.asarray(self.high + np.array([feature.extras for feature in self.features]))
+
+    @property
+    def mixed(self) -> bool:
+        """True if a feature has several choices or answers of their own, which few mechanisms can report."""
+        return any(isinstance(feature, Several) or feature.extras for feature in self.features)
 
     @cached_property
     def categories(self) -> tuple[int, ...]:
@@ -250,6 +325,12 @@ def _counted(value: int | Sequence[str]) -> tuple[int, tuple[str, ...] | None]:
     return (len(value), tuple(value)) if isinstance(value, list | tuple) else (value, None)  # type: ignore[return-value]
 
 
+def _largest(feature: Feature) -> float:
+    if isinstance(feature, Interval):
+        return feature.high
+    return feature.count - 1.0 if isinstance(feature, Categories) else 2.0**feature.count - 1.0
+
+
 def _checked_names(names: Sequence[str] | None, count: int, parameter: str) -> tuple[str, ...] | None:
     if names is None:
         return None
@@ -273,30 +354,48 @@ def _described(feature: Feature, repeat: int) -> str:
     plural = "feature" + "s" * (repeat != 1)
     if isinstance(feature, Interval):
         return f"{repeat} {plural} in [{feature.low:g}, {feature.high:g}]"
-    return f"{repeat} {plural} of {feature.count} categories"
+    return f"{repeat} {plural} of {feature.count} {'categories' if isinstance(feature, Categories) else 'choices'}"
 
 
 def _encode(feature: Feature, repeat: int) -> dict[str, Any]:
+    own: dict[str, Any] = {"skip": True} if feature.skip else {}
+    own |= {} if feature.needs is None else {"needs": feature.needs}
     if isinstance(feature, Interval):
-        return {"interval": [feature.low, feature.high], "repeat": repeat}
-    return {"categories": feature.count if feature.names is None else feature.names, "repeat": repeat}
+        return {"interval": [feature.low, feature.high], "repeat": repeat, **own}
+    kind = "categories" if isinstance(feature, Categories) else "several"
+    return {kind: feature.count if feature.names is None else feature.names, "repeat": repeat, **own}
 
 
 _MAX_FEATURES = 10_000_000
 
 
 def _decode(entry: object, most: int) -> Sequence[Feature]:
-    if not isinstance(entry, Mapping) or set(entry) not in ({"interval", "repeat"}, {"categories", "repeat"}):
-        raise InvalidData("schema feature", 'an object with "repeat" and one of "interval", "categories"', entry)
+    kinds = set(entry) - {"repeat", "skip", "needs"} if isinstance(entry, Mapping) else set()
+    known = ({"interval"}, {"categories"}, {"several"})
+    if not isinstance(entry, Mapping) or "repeat" not in entry or kinds not in known:
+        expected = 'an object with "repeat" and one of "interval", "categories", "several"'
+        raise InvalidData("schema feature", expected, entry)
+    own = _decode_own(entry)
     repeat = entry["repeat"]
     if not _is_integer(repeat) or not 1 <= repeat <= most:
         raise InvalidData("schema feature's repeat", f"at least 1, and {_MAX_FEATURES} features in all", repeat)
-    if "categories" in entry:
-        return [Categories.of(entry["categories"])] * int(repeat)
+    if "interval" not in entry:
+        kind = Categories if "categories" in entry else Several
+        return [kind(*_counted(entry[kinds.pop()]), **own)] * int(repeat)
     bounds = entry["interval"]
     if not isinstance(bounds, list) or len(bounds) != 2 or not all(_is_number(bound) for bound in bounds):
         raise InvalidData("schema feature's interval", "two numbers", bounds)
-    return [Interval(bounds[0], bounds[1])] * int(repeat)
+    return [Interval(bounds[0], bounds[1], **own)] * int(repeat)
+
+
+def _decode_own(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the answers of their own; each key is there only if it says something."""
+    skip, needs = entry.get("skip", True), entry.get("needs", [0, [0]])
+    shaped = isinstance(needs, list) and len(needs) == 2 and isinstance(needs[1], list)
+    if skip is not True or not shaped:
+        raise InvalidData("schema feature", 'one with "skip": true or "needs": [feature, [codes]] if at all', entry)
+    found: dict[str, Any] = {"skip": True} if "skip" in entry else {}
+    return found | ({"needs": (needs[0], tuple(needs[1]))} if "needs" in entry else {})
 
 
 def _is_integer(value: object) -> bool:

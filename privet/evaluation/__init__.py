@@ -3,8 +3,7 @@
 from privet.evaluation.compare import Comparison, compare
 from privet.evaluation.evaluate import evaluate
 from privet.evaluation.results import ClassFigures, Figures, Result, SplitFacts
-from privet.evaluation.sweep import Sweep, sweep
-from privet.evaluation.tune import tune
+from privet.evaluation.sweep import Sweep, sweep, tune
 
 __all__ = [
     "ClassFigures",

@@ -12,8 +12,8 @@ from scipy import stats
 
 from privet.errors import InvalidData
 from privet.evaluation.documents import Document, demand
-from privet.evaluation.results import Result, SplitFacts, seeds_in_words
-from privet.evaluation.verdict import CONFIDENCE, FEWEST, half_width
+from privet.evaluation.results import Result, SplitFacts
+from privet.evaluation.verdict import CONFIDENCE, FEWEST, half_width, seeds_in_words
 from privet.privacy.rounding import at_most
 
 __all__ = ["Comparison", "compare"]

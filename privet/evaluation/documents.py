@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from privet.data.files import atomic_file
 from privet.errors import InvalidData, PrivetError
+from privet.evaluation.verdict import seeds_in_words
 from privet.privacy import Guarantee
 from privet.privacy.rounding import at_most
 
@@ -114,11 +115,10 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str,
 def result_html(result: Result) -> str:
     """Show the system and its controls by their titles, then the verdict, remarks and the promise."""
     rows = [(f"*{result.system}", result.figures), *((each.title, each) for each in result.controls.values())]
-    seeds = "one seed" if len(result.seeds) == 1 else f"{len(result.seeds)} seeds"
     table = table_html(
         ("", result.metric, "95 % interval", "std"),
         [(title, f"{each.mean:.1f}", _interval(each), _number(each.std)) for title, each in rows],
-        f"{result.system} on {result.dataset}: {result.task}, {seeds}",
+        f"{result.system} on {result.dataset}: {result.task}, {seeds_in_words(len(result.seeds))}",
     )
     told = filter(None, (result.verdict, *notes(result.facts), promise(result.guarantee)))
     return table + "".join(f"<p>{escape(sentence.replace('+-', '±'))}</p>" for sentence in told)

@@ -12,12 +12,12 @@ import numpy as np
 
 from privet.errors import InvalidData, PrivetError
 from privet.evaluation.documents import Document, demand, result_html
-from privet.evaluation.verdict import half_width
+from privet.evaluation.verdict import half_width, seeds_in_words
 from privet.privacy import Guarantee
 from privet.privacy.ledger import LedgerLine
 from privet.privacy.statement import write_statement
 
-__all__ = ["ClassFigures", "Figures", "Result", "SplitFacts", "seeds_in_words", "short_name", "with_interval"]
+__all__ = ["ClassFigures", "Figures", "Result", "SplitFacts", "short_name", "with_interval"]
 
 _RESULT = "a result of a run or a sweep"
 _NEEDED = ("system", "dataset", "task", "metric", "mean", "std", "values", "settings", "controls", "guarantee")
@@ -285,8 +285,3 @@ def with_interval(figures: Figures) -> str:
 
 def _line(entry: Mapping[str, Any]) -> LedgerLine:
     return LedgerLine(**{name: value for name, value in entry.items() if name in _OF_LINE})
-
-
-def seeds_in_words(count: int) -> str:
-    """Write a number of seeds."""
-    return "one seed" if count == 1 else f"{count} seeds"

@@ -19,6 +19,7 @@ __all__ = [
     "effect",
     "half_width",
     "needless",
+    "seeds_in_words",
     "seeds_needed",
     "summary",
     "verdict",
@@ -198,6 +199,11 @@ def seeds_needed(differences: Sequence[float]) -> int:
     while count < _MOST_SEEDS and stats.t.ppf(0.975, count - 1) * spread / math.sqrt(count) > MARGIN:
         count += 1
     return count
+
+
+def seeds_in_words(count: int) -> str:
+    """Write a number of seeds."""
+    return "one seed" if count == 1 else f"{count} seeds"
 
 
 def _upper_bound(differences: Sequence[float]) -> float:

@@ -9,6 +9,7 @@ from privet.mechanisms.counts import Counts
 from privet.mechanisms.degree_response import DegreeResponse
 from privet.mechanisms.hds import HDS
 from privet.mechanisms.laplace import Laplace
+from privet.mechanisms.mixed_response import MixedResponse
 from privet.mechanisms.multi_bit import MultiBit
 from privet.mechanisms.offered_response import OfferedResponse
 from privet.mechanisms.piecewise import Piecewise
@@ -35,6 +36,7 @@ __all__ = [
     "GridSum",
     "Laplace",
     "Mechanism",
+    "MixedResponse",
     "MultiBit",
     "NeighbourReports",
     "OfferedResponse",

@@ -32,12 +32,12 @@ _LARGEST_SUM = 2**61  # so that sums with the noise of two servers stay below 2^
 _REACH = 64  # noise is never more than so many standard deviations
 
 _UNPROTECTED = (
-    "what you sent, from both servers together: if they pool what they have, they see it",
-    "what you sent, from a server that breaks the cryptography, also later, in what it kept",
-    "that you took part",
+    "what the user sent, from both servers together: if they pool what they have, they see it",
+    "what the user sent, from a server that breaks the cryptography, also later, in what it kept",
+    "that the user took part",
     "how many people are in the sum",
 )
-_MECHANISM = "gaussian noise by each of two servers"
+_MECHANISM = "gaussian noise of each server"
 _HOW = "your numbers are divided among two servers that see random numbers each, and each adds random noise to the sum"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from privet.evaluation.damage import DamageCurve
 from privet.evaluation.results import Figures, Result
-from privet.evaluation.verdict import FEWEST
+from privet.evaluation.verdict import FEWEST, seeds_in_words
 from privet.reporting.drawing import GREY, ORANGE, OURS, PURPLE, SERIES, SKY, style
 from privet.reporting.figures import SHOWN_BELOW, ReportFigure, deciding, intervals, on_scale
 
@@ -162,8 +162,9 @@ def damage_figure(curve: DamageCurve, name: str) -> ReportFigure:
             style = {"color": colour, "ls": line, "marker": "o", "ms": 3.5, "lw": 1.4, "capsize": 2.5}
             axis.errorbar(places, [each.mean for each in figures], margins, label=label, **style)
         axis.set_xticks(places, [f"{place:g}" for place in places])
-        seeds = f"{len(curve.seeds)} seeds" if len(curve.seeds) > 1 else "one seed"
-        where = f"{curve.system} on {curve.dataset}, {curve.kind} against {curve.goal}, {seeds}"
+        where = (
+            f"{curve.system} on {curve.dataset}, {curve.kind} against {curve.goal}, {seeds_in_words(len(curve.seeds))}"
+        )
         axis.set_xlabel(f"people who lie (%)\n{where}")
         axis.set_ylabel(curve.metric)
         axis.grid()

@@ -135,7 +135,7 @@ class _Cells:
     _graphs: dict[tuple[str, str], Graph] = field(default_factory=dict)
     kind = Scores
 
-    def system(self, cell: Cell) -> Any:
+    def system(self, cell: Cell) -> System:
         system = system_for(cell.system or self.table.system, cell.dataset, cell.settings, cell.condition)
         return shrunk(system) if self.quick else system
 
@@ -204,7 +204,7 @@ def thinned(table: PublishedTable) -> PublishedTable:
     return replace(table, cells=tuple(chosen))
 
 
-def shrunk(system: System) -> Any:
+def shrunk(system: System) -> System:
     """Return the same system, hardly trained."""
     known = {field.name for field in fields(system)}
     small = {name: value for name, value in _SMALL.items() if name in known and getattr(system, name) is not None}

@@ -14,7 +14,7 @@ exchanging one short message each, *aggregate* their shares of valid reports, an
 >>> prio3.unshard([prio3.aggregate(prio3.verify_next(state, messages)) for state in states])
 [1, 1, 3]
 
-The package knows nothing of studies, noise or budgets, and imports nothing of privet but its errors. It needs the extra
+The package knows nothing of studies, noise or budgets, and of privet it imports errors alone. It needs the extra
 ``sums``.
 """
 

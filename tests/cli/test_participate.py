@@ -36,7 +36,7 @@ def test_from_a_declaration_to_an_export(tmp_path):
         printed = privet("participate", link, "--answers", answers, home=home, given="y\ny\n")
         for expected in (
             "Hours of sleep",
-            "lark, owl",
+            "'lark', 'owl'",
             "The collector has it. Spent so far: 2 of 4.",
             "Let it count as 10?",
         ):

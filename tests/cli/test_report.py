@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import run_privet
 from typer.testing import CliRunner
 
-from privet.cli import app, main
+from privet.cli import app
 from privet.evaluation import Result
 from privet.privacy import Guarantee, Unit
 
@@ -69,18 +69,13 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
     complaint: str,
     result: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture,
 ) -> None:
     result.with_name("other.json").write_text(json.dumps({"cells": []}))
     before = sorted(result.parent.iterdir())
     monkeypatch.chdir(result.parent)
-    monkeypatch.setattr(sys, "argv", ["privet", *command])
-    with pytest.raises(SystemExit) as end:
-        main()
-    printed = capsys.readouterr()
-    assert end.value.code == 2
-    assert printed.out == ""
-    assert printed.err.startswith("privet: ")
-    assert printed.err.count("\n") == 1
-    assert complaint in printed.err
+    ended = run_privet(*command)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("privet: ")
+    assert ended.stderr.count("\n") == 1
+    assert complaint in ended.stderr
     assert sorted(result.parent.iterdir()) == before

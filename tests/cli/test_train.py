@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import run_privet
 from simulated_studies import asked
 
-from privet.cli import main
 from privet.collection.operator.export.answer_files import write_answers
 from privet.collection.study.manifest import Study
 from privet.data import Schema, social_graph, write_edges
@@ -55,33 +54,28 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def privet(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["privet", *map(str, arguments)])
-    with pytest.raises(SystemExit) as end:
-        main()
-    printed = capsys.readouterr()
-    return int(end.value.code or 0), printed.out, printed.err
+def privet(*arguments: object) -> tuple[int, str, str]:
+    ended = run_privet(*arguments)
+    return ended.returncode, ended.stdout, ended.stderr
 
 
 def training(files: Path, reports: str = "reports.parquet", system: str = "lpgnn", *more: object) -> list[object]:
     return ["train", "--study", files / reports, "--system", system, "--labels", files / "labels.csv", *more]
 
 
-def test_from_reports_to_predictions(
-    files: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_from_reports_to_predictions(files: Path) -> None:
     public = ["--graph", files / "edges.parquet", "--set", "max_epochs=20", "--out", files / "model"]
-    code, out, err = privet(capsys, monkeypatch, *training(files), *public)
+    code, out, err = privet(*training(files), *public)
     assert (code, err) == (0, "")
     for words in ("60 of 120 people answered", "classifies the 60 others", "respondents", "cannot be told", "odds"):
         assert words in out
     assert read_statement(files / "model")["collection"] == "real"
-    code, out, _ = privet(capsys, monkeypatch, "predict", files / "model", "--nodes", "3, 1")
+    code, out, _ = privet("predict", files / "model", "--nodes", "3, 1")
     assert code == 0
     assert out.splitlines()[0] == '"node","class","class_name","p0","p1","p2","p3"'
     assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["3", "1"]
     for name in ("predictions.csv", "predictions.parquet"):
-        assert privet(capsys, monkeypatch, "predict", files / "model", "--out", files / name)[0] == 0
+        assert privet("predict", files / "model", "--out", files / name)[0] == 0
     table = pq.read_table(files / "predictions.parquet")
     chances = np.stack([table[f"p{number}"].to_numpy() for number in range(4)], axis=1)
     assert table["node"].to_pylist() == list(range(NODES))
@@ -91,20 +85,16 @@ def test_from_reports_to_predictions(
     assert len((files / "predictions.csv").read_text().splitlines()) == NODES + 1
 
 
-def test_solitude_needs_no_graph_and_prints_json(
-    files: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_solitude_needs_no_graph_and_prints_json(files: Path) -> None:
     more = ["--set", "max_epochs=20", "--out", files / "model", "--json"]
-    code, out, err = privet(capsys, monkeypatch, *training(files, "lists.parquet", "solitude", *more))
+    code, out, err = privet(*training(files, "lists.parquet", "solitude", *more))
     assert (code, err) == (0, "")
     facts = json.loads(out)
     assert facts["study"] == a_study(lists=True).id
     assert facts["respondents"] == 60
 
 
-def test_a_study_directory_is_read_and_told_of_the_model(
-    files: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_study_directory_is_read_and_told_of_the_model(files: Path) -> None:
     pytest.importorskip("sqlalchemy", reason="the collection extra is not installed")
     from privet.collection.operator.folder import StudyFolder
 
@@ -113,25 +103,25 @@ def test_a_study_directory_is_read_and_told_of_the_model(
     answers = study.release.perturb(PrivateData.of(GRAPH, np.arange(0, NODES, 2)), SeededBits(0))
     store.insert(answers.users.tolist(), study.release.wire.pack(answers))
     public = ["--graph", files / "edges.parquet", "--set", "max_epochs=20", "--out", files / "model"]
-    code, out, err = privet(capsys, monkeypatch, *training(files, "study"), *public)
+    code, out, err = privet(*training(files, "study"), *public)
     assert (code, err) == (0, "")
     assert "60 of 120" in out
     (model,) = store.models()
     assert (model["name"], model["system"]) == ("model", "lpgnn")
     assert model["metrics"]["response_rate"] == 0.5
     assert store.forget(2, "participant")
-    status = privet(capsys, monkeypatch, "study", "status", files / "study")[1]
+    status = privet("study", "status", files / "study")[1]
     assert "Erased: 1." in status
     assert "trained before 1 erasure, train it again" in status
     public[-1] = files / "again"
-    code, out, _ = privet(capsys, monkeypatch, *training(files, "study"), *public)
+    code, out, _ = privet(*training(files, "study"), *public)
     assert (code, "59 of 120" in out, "The reports of 1 people had been erased" in out) == (0, True, True)
     assert json.loads((files / "again" / "facts.json").read_text())["erasures"] == 1
     assert [model["erasures_since"] for model in store.models()] == [1, 0]
     reports = files / "later.parquet"
-    privet(capsys, monkeypatch, "study", "export", files / "study", "--out", reports)
+    privet("study", "export", files / "study", "--out", reports)
     public[-1] = files / "third"
-    code, out, _ = privet(capsys, monkeypatch, *training(files, "later.parquet"), *public)
+    code, out, _ = privet(*training(files, "later.parquet"), *public)
     assert "The reports of 1 people had been erased" in out
     store.dispose()
 
@@ -151,13 +141,13 @@ def test_a_study_directory_is_read_and_told_of_the_model(
     ],
 )
 def test_what_cannot_be_trained_is_refused_in_one_sentence(
-    change: list[str], message: str, files: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+    change: list[str], message: str, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(files)
     words = {"--study": "reports.parquet", "--system": "lpgnn", "--graph": "edges.parquet", "--labels": "labels.csv"}
     words |= {"--out": "model", change[0]: change[1]}
     arguments = [word for pair in words.items() for word in pair]
-    code, _, err = privet(capsys, monkeypatch, "train", *arguments)
+    code, _, err = privet("train", *arguments)
     assert code == 2
     assert message in err
     assert err.count("\n") == 1

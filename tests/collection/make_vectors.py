@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from simulated_studies import asked
 
 from privet.collection.study.manifest import Study
-from privet.data import Categories, Interval, Schema
+from privet.data import Categories, Interval, Schema, Several
 from privet.errors import OutOfRangeWarning
 from privet.mechanisms import AdjacencyResponse
 from privet.mechanisms.primitives.bits import Bits
@@ -100,6 +100,7 @@ def _cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
     yield from _categorical_cases()
     yield from _label_cases()
     yield from _list_cases()
+    yield from _mixed_cases()
 
 
 def _named_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
@@ -125,6 +126,30 @@ def _numeric_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
     mixed = Schema((Categories(7), Interval(-2.0, 2.0), Categories(2)))
     budget = {"mechanism": "hds", "epsilon": 2.0, "sample": 3}
     yield make_study(mixed, budget), {"node": 0, "features": [6, 0.25, 1]}, []
+
+
+def _mixed_cases() -> Iterator[tuple[Study, dict[str, Any], list[int]]]:
+    chance = random.Random(17)
+    schema = Schema(
+        (
+            Categories(3, ("a", "b", "c"), skip=True),
+            Interval(0.0, 60.0, skip=True, needs=(0, (0, 2))),
+            Several(5, skip=True),
+            Interval(-1.0, 1.0),
+            Categories(2, needs=(0, (1,))),
+            Several(3),
+        )
+    )
+    for epsilon in (0.01, 1 / 3, 1.0, 3.7, 8.0):
+        for sample in (None, 1, 2, 4, 6):
+            budget = {"mechanism": "mixed-response", "epsilon": epsilon, "sample": sample}
+            for _ in range(3):
+                values = [chance.choice([0, 1, 2, 3]), chance.choice([0.0, 60.0, 61, 62, 60 * chance.random()])]
+                values += [chance.randrange(33), chance.uniform(-1.5, 1.5), chance.randrange(3), chance.randrange(8)]
+                yield make_study(schema, budget), {"node": 3, "features": values}, []
+    whole = Schema((Interval(0.0, 1.0, skip=True),))
+    for value in (0.0, 0.25, 1.0, 2.0):
+        yield make_study(whole, {"mechanism": "mixed-response", "epsilon": 1.0}), {"node": 3, "features": [value]}, [0]
 
 
 def _value(chance: random.Random, low: float, high: float) -> float:

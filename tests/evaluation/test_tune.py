@@ -7,7 +7,7 @@ import pytest
 
 from privet.data import Graph, Schema
 from privet.errors import InvalidParameter
-from privet.evaluation.tune import tune
+from privet.evaluation.sweep import tune
 from privet.systems import LPGNN, SYSTEMS, HeterPoisson
 
 

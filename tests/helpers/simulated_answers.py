@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from privet.estimation.statistics.findings import Finding, Scale, find, find_within
+from privet.estimation.statistics.findings import Finding, Scale, find, find_among, find_within
 from privet.estimation.statistics.friends import list_length, mixing
-from privet.estimation.statistics.readings import Reading, read_answers
+from privet.estimation.statistics.readings import Reading, read_answers, read_open
 from privet.mechanisms import (
     HDS,
     AdjacencyResponse,
@@ -21,6 +21,7 @@ from privet.mechanisms import (
     DegreeResponse,
     Laplace,
     Mechanism,
+    MixedResponse,
     MultiBit,
     OfferedResponse,
     Piecewise,
@@ -115,6 +116,20 @@ def _offered(mechanism: Mechanism) -> World:
     return World(mechanism, draw, (scale,), (_SHARES[3],))
 
 
+def _mixed() -> World:
+    """Ask for a number, a category, and any of three choices."""
+    columns = (("number", 0.0, 12.0, 0), ("category", 0.0, 2.0, 0), ("several", 0.0, 7.0, 0))
+
+    def draw(rng: np.random.Generator, people: int) -> Any:
+        chosen = rng.random((people, 3)) < (0.5, 0.3, 0.05)
+        parts = (12 * rng.beta(8, 6, people), rng.choice(3, size=people, p=_SHARES[3]), chosen @ (1, 2, 4))
+        return np.stack(parts, axis=1)
+
+    scales = (Scale(high=12.0), Scale(("a", "b", "c"), shares=True), Scale(("a", "b", "c")))
+    truths = ((12 * 8 / 14,), _SHARES[3], (0.5, 0.3, 0.05))
+    return World(MixedResponse(epsilon=2.0, columns=columns, sample=2), draw, scales, truths)
+
+
 QUESTIONS: dict[str, World] = {
     "multi-bit": _numbers(MultiBit),
     "multi-bit, all": _numbers(MultiBit, sample=2),
@@ -130,6 +145,7 @@ QUESTIONS: dict[str, World] = {
     "sampled-response, filled": _categories(
         SampledResponse(epsilon_per_feature=1.0, categories=(2, 3), sample=1), 2, 3
     ),
+    "mixed-response": _mixed(),
     "offered-response": _offered(OfferedResponse(epsilon=1.0, most=3)),
     "subset-response": _offered(SubsetResponse(epsilon=1.0, most=3, sizes=(1, 2))),
     "counts": _counted(),
@@ -166,11 +182,34 @@ def _by_class(people: int, times: int, seed: int, budget: float) -> Held:
     return found
 
 
+def _answering(people: int, times: int, seed: int) -> Held:
+    """Tell a mean and three choices among the three in four who did not prefer to say nothing."""
+    rng, whole = np.random.default_rng(seed), people * times
+    columns = (("number", 0.0, 12.0, 1), ("several", 0.0, 7.0, 1))
+    mechanism = MixedResponse(epsilon=3.0, columns=columns, sample=1)
+    numbers, chosen = 12 * rng.beta(8, 6, whole), (rng.random((whole, 3)) < (0.5, 0.3, 0.05)) @ (1, 2, 4)
+    values = np.where(rng.random((whole, 2)) < 0.25, (13.0, 8.0), np.stack([numbers, chosen], axis=1))
+    reports = mechanism.perturb(values, SeededBits(seed))
+    scales, truths = (Scale(high=12.0), Scale(("a", "b", "c"))), ((12 * 8 / 14,), (0.5, 0.3, 0.05))
+    found = np.zeros(4, dtype=np.int64)
+    for start in range(0, whole, people):
+        some = np.arange(start, start + people)
+        readings = read_answers(some, reports.take(some), mechanism, mechanism.widths)
+        each = []
+        for reading, scale, truth in zip(readings, scales, truths, strict=True):
+            estimates = reading.estimates
+            base = read_open(reading.users, 1 - estimates[:, -1:])
+            each.append(holds(find_among(base, read_open(reading.users, estimates[:, :-1]), scale), truth))
+        found += np.concatenate(each)
+    return found
+
+
 GROUPS: dict[str, Callable[[int, int, int], Held]] = {
     "by class, epsilon 1": lambda people, times, seed: _by_class(people, times, seed, 1.0),
     "by class, epsilon 3": lambda people, times, seed: _by_class(people, times, seed, 3.0),
+    "of those who answered, mixed-response": _answering,
 }
-"""Tables by class: three shares and a mean in each of two groups."""
+"""Tables by class, three shares and a mean in each of two groups; figures of those who answered at all."""
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,23 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from commands import Ran, run_privet
 
 from privet.data import save, social_graph
 
 ROOT = Path(__file__).parents[2]
+HELPERS = ROOT / "tests" / "helpers"
+COMMANDS = """
+import json, sys
+from dataclasses import astuple
+from commands import run_privet
+for line in sys.stdin:
+    print(json.dumps(astuple(run_privet(*json.loads(line)))), flush=True)
+"""
 PLUGIN = ROOT / "examples" / "plugin"
 NAMES = (
     "three-point",
@@ -37,10 +47,24 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "COLUMNS": "120"}
 
 
-def privet(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "privet.cli", *arguments], capture_output=True, text=True, check=False, env=environment
-    )
+@pytest.fixture(scope="module")
+def privet(environment: dict[str, str]) -> Iterator[Callable[..., Ran]]:
+    """Commands in one process that has the plugin: starting each of them would take most of their time."""
+    helpers = {**environment, "PYTHONPATH": os.pathsep.join([environment["PYTHONPATH"], str(HELPERS)])}
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", COMMANDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=helpers,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        given, found = process.stdin, process.stdout
+
+        def run(*arguments: str) -> Ran:
+            print(json.dumps(arguments), file=given, flush=True)
+            return Ran(*json.loads(found.readline()))
+
+        yield run
+        given.close()
 
 
 def test_nothing_in_privet_knows_the_plugin() -> None:
@@ -49,13 +73,13 @@ def test_nothing_in_privet_knows_the_plugin() -> None:
 
 
 def test_without_it_the_names_are_unknown() -> None:
-    result = privet(dict(os.environ), "account", "three-point")
+    result = run_privet("account", "three-point")
     assert result.returncode == 2
     assert "three-point" in result.stderr
 
 
-def test_its_guarantee_is_accounted_for(environment: dict[str, str]) -> None:
-    result = privet(environment, "account", "three-point", "--epsilon", "0.5", "--dimension", "4", "--json")
+def test_its_guarantee_is_accounted_for(privet: Callable[..., Ran]) -> None:
+    result = privet("account", "three-point", "--epsilon", "0.5", "--dimension", "4", "--json")
     assert result.returncode == 0, result.stderr
     summary = json.loads(result.stdout)
     assert summary["mechanism"] == "three-point"
@@ -63,18 +87,18 @@ def test_its_guarantee_is_accounted_for(environment: dict[str, str]) -> None:
     assert summary["guarantee"]["unit"] == "feature vector"
 
 
-def test_its_guarantee_is_audited(environment: dict[str, str]) -> None:
-    own = privet(environment, "audit", "three-point", "--epsilon", "0.5", "--json")
+def test_its_guarantee_is_audited(privet: Callable[..., Ran]) -> None:
+    own = privet("audit", "three-point", "--epsilon", "0.5", "--json")
     assert own.returncode == 0, own.stderr
     assert json.loads(own.stdout)["holds"]
-    assert privet(environment, "audit", "three-point", "--epsilon", "0.5", "--claim", "0.49").returncode == 1
+    assert privet("audit", "three-point", "--epsilon", "0.5", "--claim", "0.49").returncode == 1
 
 
-def test_its_system_runs(environment: dict[str, str], tmp_path: Path) -> None:
+def test_its_system_runs(privet: Callable[..., Ran], tmp_path: Path) -> None:
     data, out = tmp_path / "people.npz", tmp_path / "result.json"
     save(social_graph(240, classes=3, features=12, homophily=0.9, feature_signal=0.9, seed=0), data)
     arguments = ["--dataset", str(data), "--epsilon-features", "4", "--seeds", "2", "--out", str(out)]
-    result = privet(environment, "run", "nearest-centre", *arguments)
+    result = privet("run", "nearest-centre", *arguments)
     assert result.returncode == 0, result.stderr
     found = json.loads(out.read_text())
     assert found["system"] == "nearest-centre"
@@ -82,20 +106,20 @@ def test_its_system_runs(environment: dict[str, str], tmp_path: Path) -> None:
     assert {"structure_only", "label_propagation"} <= set(found["controls"])
 
 
-def test_its_backbone_runs_in_a_system_of_privet(environment: dict[str, str], tmp_path: Path) -> None:
+def test_its_backbone_runs_in_a_system_of_privet(privet: Callable[..., Ran], tmp_path: Path) -> None:
     data, out = tmp_path / "people.npz", tmp_path / "result.json"
     save(social_graph(240, classes=3, features=12, homophily=0.9, feature_signal=0.9, seed=0), data)
     arguments = ["--dataset", str(data), "--backbone", "mean", "--no-controls", "--seeds", "1", "--out", str(out)]
-    result = privet(environment, "run", "lpgnn", *arguments)
+    result = privet("run", "lpgnn", *arguments)
     assert result.returncode == 0, result.stderr
     assert json.loads(out.read_text())["settings"]["backbone"] == "mean"
-    refused = privet(dict(os.environ), "run", "lpgnn", *arguments)
+    refused = run_privet("run", "lpgnn", *arguments)
     assert refused.returncode == 2
     assert "mean" in refused.stderr
 
 
-def test_its_systems_guarantee_is_accounted_for(environment: dict[str, str]) -> None:
-    result = privet(environment, "account", "nearest-centre", "--epsilon-features", "3", "--json")
+def test_its_systems_guarantee_is_accounted_for(privet: Callable[..., Ran]) -> None:
+    result = privet("account", "nearest-centre", "--epsilon-features", "3", "--json")
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["guarantee"]["epsilon"] == 3.0
 

@@ -28,6 +28,7 @@ from privet.mechanisms import (
     DegreeResponse,
     Laplace,
     Mechanism,
+    MixedResponse,
     MultiBit,
     OfferedResponse,
     Piecewise,
@@ -46,6 +47,8 @@ from privet.testing.mechanisms import check_distribution, check_guarantee, check
 
 CONFORMING = (0.1, 4.0)  # all checks
 OTHERS = (0.01, 1.0, 2.5, 8.0)  # the bound alone
+MIXED = (("number", -1.0, 2.0, 1), ("several", 0.0, 3.0, 0))
+CODED = (("category", 0.0, 2.0, 0), ("several", 0.0, 3.0, 2))
 RANGE = {"low": (-1.0, 0.0, 2.0), "high": (1.0, 0.5, 5.0)}
 
 
@@ -79,6 +82,8 @@ SMALL = {
     "sampled-response bare": lambda e: SampledResponse(
         epsilon_per_feature=e / 2, categories=(2, 3, 2), sample=2, fill="none"
     ),
+    "mixed-response": lambda e: MixedResponse(epsilon=e, columns=MIXED, sample=2),
+    "mixed-response default m": lambda e: MixedResponse(epsilon=e, columns=CODED),
     "degree-response": degree,
     "counts": lambda e: Counts(epsilon=e, classes=2, cap=4),
     "counts of one class": lambda e: Counts(epsilon=e, classes=1),
@@ -107,6 +112,9 @@ def some_values(mechanism: Mechanism, users: int, seed: int) -> np.ndarray:
     if isinstance(mechanism, AdjacencyResponse):
         upper = np.triu(rng.random((mechanism.num_nodes,) * 2) < 0.4, 1)
         return (upper | upper.T).astype(float)
+    if isinstance(mechanism, MixedResponse):
+        inputs = np.array(list(mechanism.inputs()))
+        return inputs[rng.integers(len(inputs), size=users)]
     low, high = (
         np.broadcast_to(mechanism.low, mechanism.dimension),
         np.broadcast_to(mechanism.high, mechanism.dimension),
@@ -123,7 +131,22 @@ def truth_of(mechanism: Mechanism, value: np.ndarray) -> np.ndarray:
         return np.eye(mechanism.most)[value[0]]
     if isinstance(mechanism, SampledResponse):
         return np.concatenate([np.eye(c)[int(v)] for v, c in zip(value, mechanism.categories, strict=True)])
+    if isinstance(mechanism, MixedResponse):
+        pairs = zip(mechanism.columns, value, strict=True)
+        return np.concatenate([mixed_truth(*column, answer) for column, answer in pairs])
     return np.asarray(value)
+
+
+def mixed_truth(kind: str, low: float, high: float, extras: int, answer: float) -> np.ndarray:
+    """One answer as its estimate codes it: zeros where an answer of its own was given, and those one-hot behind."""
+    own = answer > high
+    size = int(high + 1).bit_length() - 1
+    parts = {
+        "number": np.array([0.0 if own else answer]),
+        "category": np.zeros(int(high) + 1) if own else np.eye(int(high) + 1)[int(answer)],
+        "several": np.array([0.0 if own else float(int(answer) >> j & 1) for j in range(size)]),
+    }
+    return np.concatenate([parts[kind], [float(own and answer == high + 1 + j) for j in range(extras)]])
 
 
 @pytest.fixture(params=SMALL, ids=str)
@@ -189,6 +212,7 @@ ONE_DRAW = {
     "offered-response": (OfferedResponse(epsilon=1.3, most=6), [2, 5], 0),
     "subset-response": (SubsetResponse(epsilon=1.3, most=5, sizes=(1, 2, 2, 2)), [2, 5], 0),
     "sampled-response": (SampledResponse(epsilon_per_feature=0.9, categories=(3,), sample=1), [1], 0),
+    "mixed-response": (MixedResponse(epsilon=0.9, columns=(("category", 0.0, 2.0, 1),)), [3], 1),
     "analytic-gaussian": (
         AnalyticGaussian(epsilon=1.0, delta=1e-3, dimension=1, low=0.0, high=1.0, steps=2),
         [0.5],

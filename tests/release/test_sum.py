@@ -37,7 +37,7 @@ def test_the_promise_says_whom_one_trusts() -> None:
     assert promise.delta == 1 / (10 * PEOPLE)
     assert "any two vectors" in promise.adjacency
     assert any("both servers together" in sentence for sentence in promise.unprotected)
-    assert "that you took part" in promise.unprotected
+    assert "that the user took part" in promise.unprotected
     assert promise.trust == "model of two servers that do not work together"
     assert "of the noisy sums" in promise.in_words()
     assert Sum.calibrated(Lengths(5), 1.0, PEOPLE).guarantee().unit == Unit.FRIEND_LIST
@@ -53,7 +53,7 @@ def test_a_sum_adds_to_the_price_of_a_release() -> None:
     line = WANTED.line()
     assert (line.part, line.mechanism) == (
         "counts of categories (two servers)",
-        "gaussian noise by each of two servers",
+        "gaussian noise of each server",
     )
     price = Price((), (WANTED.aggregate(), WANTED.aggregate()))
     assert price.epsilon == 2 * WANTED.guarantee().epsilon

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from node import node_differences
 
 from privet.errors import InvalidParameter, InvalidReports
 from privet.vdaf.hpke import KEY, new_key, open_sealed, public_key, seal
@@ -37,3 +40,20 @@ def test_keys_that_are_none_are_refused() -> None:
         seal(bytes(32), b"", b"")
     with pytest.raises(InvalidParameter, match="private_key must be 32 bytes long, not 1 bytes"):
         open_sealed(b"a", b"", b"")
+
+
+@pytest.mark.journey
+def test_python_opens_what_the_page_seals(tmp_path: Path) -> None:
+    key = new_key()
+    messages = [(b"", b""), (b"task 1", b"a share"), (bytes(300), bytes(range(256)) * 100)]
+    given = {
+        "recipient": public_key(key).hex(),
+        "messages": [[info.hex(), message.hex()] for info, message in messages],
+        "unsafe": ["00" * 32, "01" + "00" * 31, "00" * 31],
+    }
+    found = node_differences(Path(__file__).parent / "check_hpke.js", given, tmp_path)
+    assert found["accepted"] == []
+    for (info, message), sealed in zip(messages, found["sealed"], strict=True):
+        assert open_sealed(key, info, bytes.fromhex(sealed)) == message
+    with pytest.raises(InvalidReports):
+        open_sealed(key, b"task 2", bytes.fromhex(found["sealed"][1]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ from privet.mechanisms.core.base import Distribution
 from privet.mechanisms.primitives.odds import exp_enclosure
 from privet.privacy import Guarantee
 
-__all__ = ["Enumeration", "Listed", "audit"]
+__all__ = ["ClaimAudit", "Enumeration", "Listed", "audit", "audit_claim"]
 
 MAX_REPORTS = 1_000_000
 MAX_COMPARISONS = 2_000_000
@@ -180,3 +180,70 @@ def _log(ratio: Fraction | None) -> float:
         return math.inf
     context = Context(prec=40)
     return float(context.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)).ln(context))
+
+
+@dataclass(frozen=True)
+class ClaimAudit:
+    """A claim about a mechanism, and what listing all its reports and drawing some showed.
+
+    Attributes:
+        mechanism: The mechanism that was audited.
+        claim: "own", "published" or a number.
+        found: The outcome.
+    """
+
+    mechanism: Mechanism
+    claim: str
+    found: Enumeration
+
+    @property
+    def broken(self) -> bool:
+        """True if the claim is refuted."""
+        return not self.found.holds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON; an unbounded epsilon is None."""
+        found = self.found
+        return {
+            "mechanism": self.mechanism.name,
+            "parameters": asdict(self.mechanism),
+            "claim": self.claim,
+            "claimed_epsilon": found.claim,
+            "claimed_delta": found.claimed_delta,
+            "enumerated_epsilon": found.epsilon if math.isfinite(found.epsilon) else None,
+            "enumerated_delta": found.delta,
+            "holds": found.holds,
+            "drawn": None if found.drawn is None else found.drawn.to_dict(),
+            "unit": str(self.mechanism.guarantee().unit),
+            "reports": found.num_reports,
+            "pairs": found.num_pairs,
+            "worst_pair": [np.asarray(value).tolist() for value in found.worst_pair],
+            "worst_report": repr(found.worst_report),
+        }
+
+
+def audit_claim(mechanism: Mechanism, claim: str = "own") -> ClaimAudit:
+    """Check a claim by enumeration, and the program against what it states.
+
+    Args:
+        mechanism: A mechanism with few enough reports to list.
+        claim: "own" (default), "published", or an epsilon as a number in text.
+    """
+    own = mechanism.guarantee()
+    return ClaimAudit(mechanism, claim, audit(mechanism, replace(own, epsilon=_claimed(own, claim))))
+
+
+def _claimed(own: Guarantee, claim: str) -> float:
+    if claim == "own":
+        return own.epsilon
+    if claim == "published":
+        if own.published_epsilon is None:
+            raise InvalidParameter("claim", "'own' or a number for this mechanism", claim)
+        return own.published_epsilon
+    try:
+        value = float(claim)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value >= 0):
+        raise InvalidParameter("claim", "'own', 'published' or a finite number of at least 0", claim)
+    return value

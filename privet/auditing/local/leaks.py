@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from privet.auditing.local.reachable import leaves
 from privet.auditing.local.recorded_reports import DifferentCalls, Recording
-from privet.data import Categories, Graph, Schema
+from privet.data import Categories, Graph, Interval, Schema
 from privet.errors import InvalidData
 from privet.mechanisms import SeededBits
 from privet.privacy import Unit
@@ -188,8 +188,9 @@ def _features(schema: Schema, people: int, generator: np.random.Generator) -> ND
     """Draw features within their domains: ends, the middle, and unusual numbers between them."""
     columns = []
     for domain in schema.features:
-        if isinstance(domain, Categories):
-            columns.append(generator.integers(domain.count, size=people).astype(np.float64))
+        if not isinstance(domain, Interval):
+            codes = domain.count if isinstance(domain, Categories) else 1 << domain.count
+            columns.append(generator.integers(codes, size=people).astype(np.float64))
             continue
         between = generator.uniform(domain.low, domain.high, size=people)
         usual = generator.choice([domain.low, (domain.low + domain.high) / 2, domain.high], size=people)

@@ -10,8 +10,8 @@ import numpy as np
 
 from privet.accounts.account import check_known, mechanism_from
 from privet.accounts.systems import local_release
+from privet.auditing.local.enumeration import ClaimAudit, audit_claim
 from privet.auditing.local.leaks import LeakCheck, find_leaks
-from privet.auditing.local.mechanism_audit import ClaimAudit, audit_claim
 from privet.data import Graph, Schema, social_graph, split_nodes
 from privet.errors import InvalidData, PrivetError
 from privet.mechanisms import Mechanism

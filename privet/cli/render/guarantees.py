@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from privet.accounts.account import CentralAccount, LocalAccount, MechanismAccount
-from privet.auditing.local.mechanism_audit import ClaimAudit
+from privet.auditing.local.enumeration import ClaimAudit
 from privet.auditing.local.person_audit import PersonAudit
 from privet.cli.render.screen import print_whole
 from privet.privacy import Guarantee

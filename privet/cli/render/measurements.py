@@ -10,9 +10,9 @@ from rich.console import Console
 from privet.cli.render.screen import print_rows
 from privet.evaluation.damage import DamageCurve
 from privet.evaluation.documents import notes, promise
-from privet.evaluation.results import Figures, Result, seeds_in_words, with_interval
+from privet.evaluation.results import Figures, Result, with_interval
 from privet.evaluation.sweep import Sweep
-from privet.evaluation.verdict import CONFIDENCE
+from privet.evaluation.verdict import CONFIDENCE, seeds_in_words
 from privet.reproduction.measured import Table, TableCell
 from privet.reproduction.runner import NO_MEASUREMENT
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ import typer
 
 from privet.cli.app import app
 
-__all__ = ["Folder", "local_minute", "reports", "study"]
+__all__ = ["Folder", "reports", "study"]
 
 study = typer.Typer(help="Run a collection study, from its declaration to its export.", no_args_is_help=True)
 app.add_typer(study, name="study")
@@ -22,11 +21,6 @@ Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="The study's direc
 def reports(count: int) -> str:
     """Return a number of reports in words."""
     return f"{count:,} report{'' if count == 1 else 's'}"
-
-
-def local_minute(moment: datetime) -> str:
-    """Return a time as the operator's clock shows it, with the name of its zone."""
-    return f"{moment.astimezone():%Y-%m-%d %H:%M %Z}"
 
 
 for _name in ("new", "running", "results", "keeping"):

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from privet.cli.answering import Yes, insist
 from privet.cli.app import BadOption, examples
-from privet.cli.asking import Yes, insist
 from privet.cli.options import ClusterName, InsecureCluster, chosen_cluster
-from privet.cli.study import Folder, local_minute, reports, study
+from privet.cli.study import Folder, reports, study
+from privet.collection.device.consent import local_minute
 
 if TYPE_CHECKING:
     from privet.graph.distributed.cluster import Cluster

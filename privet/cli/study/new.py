@@ -23,17 +23,33 @@ Changes = Annotated[
 ]
 
 
-@study.command(epilog=examples("privet study template", "privet study template --out sleep.toml"))
-def template(out: Annotated[Path, typer.Option(help="The file to write.")] = Path("study.toml")) -> None:
-    """Write a study's file with comments, to be filled in."""
+@study.command(epilog=examples("privet study template", "privet study template commuting --out bus.toml"))
+def template(
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="A real study to begin with; --list names them (default: a blank).")
+    ] = "blank",
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write (default: NAME.toml; of a blank, study.toml).")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Name the real studies (default: write a file).")] = False,
+) -> None:
+    """Write a study's file with comments: a real one, or a blank."""
     from privet.collection.study.study_file import template as text
+    from privet.collection.study.study_file import templates
     from privet.data.files import atomic_file
 
+    if list_:
+        for each, sentence in templates().items():
+            typer.echo(f"{each:<12}{sentence}")
+        return
+    written = text(name)
+    out = Path("study.toml" if name == "blank" else f"{name}.toml") if out is None else out
     if out.exists():
         raise BadOption(f"{out} exists already. Name another file with --out.")
     with atomic_file(out) as file:
-        file.write_text(text(), encoding="utf-8")
-    typer.echo(f'Wrote {out}. Fill in every "...", then: privet study new {out}')
+        file.write_text(written, encoding="utf-8")
+    fill = 'Fill in every "..."' if name == "blank" else "Change the words that do not fit"
+    typer.echo(f"Wrote {out}. {fill}, then: privet study new {out}")
 
 
 @study.command(

@@ -95,13 +95,13 @@ def _ordered(groups: Sequence[QuestionResult]) -> list[QuestionResult]:
 def _table(out: Console, results: Sequence[QuestionResult]) -> None:
     """Print one question, for everybody or for each group."""
     first = results[0]
-    out.print(f"\n{first.words}", markup=False)
+    out.print(f"\n{first.words}{' (who answered it)' if first.key.endswith('-own') else ''}", markup=False)
     out.print(f"  {_basis(first)}", style="dim", markup=False)
     table = Table(box=None, pad_edge=True, padding=(0, 2))
     grouped = any(each.group for each in results)
     for heading in (*(["Group"] * grouped), "Answer"):
         table.add_column(heading)
-    for heading in ("Share" if first.finding.scale.shares else "Mean", "95 % interval"):
+    for heading in ("Share" if first.finding.scale.in_percent else "Mean", "95 % interval"):
         table.add_column(heading, justify="right")
     for result in results:
         for row in _rows(result):
@@ -118,12 +118,15 @@ def _basis(result: QuestionResult) -> str:
     if not finding.told:
         return f"{told}: too few, or too noisy, to tell anything"
     if not result.shown and not result.group and math.isfinite(finding.as_open):
-        told += f"; as exact as {max(1, math.floor(finding.as_open)):,} people asked openly"
+        count = math.floor(finding.as_open)
+        told += f"; {f'as exact as {count:,}' if count > 1 else 'less exact than 2'} people asked openly"
     return told
 
 
 def _rows(result: QuestionResult) -> Iterator[list[str]]:
     scale = result.finding.scale
     for name, each in zip(scale.names or ("mean",), result.finding.estimates, strict=True):
-        figures = [f"{value:.1%}" if scale.shares else f"{value:.2f}" for value in (each.value, each.low, each.high)]
+        figures = [
+            f"{value:.1%}" if scale.in_percent else f"{value:.2f}" for value in (each.value, each.low, each.high)
+        ]
         yield [name, figures[0] if each.told else "-", f"{figures[1]} to {figures[2]}"]

@@ -15,9 +15,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from privet.cli.answering import Yes, insist
 from privet.cli.app import AsJson, BadOption
-from privet.cli.asking import Yes, insist
-from privet.cli.study import Folder, local_minute, reports, study
+from privet.cli.study import Folder, reports, study
+from privet.collection.device.consent import local_minute
 
 
 @study.command()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from itertools import groupby
 
 from privet.collection.device.charges import Charge, charge
 from privet.collection.device.ledger import LIFETIME_DELTA, Ledger
 from privet.collection.device.preparation import Prepared
 from privet.collection.study.chain import Chain
-from privet.collection.study.manifest import Study
+from privet.collection.study.manifest import Study, quoted
 from privet.privacy import Unit
 from privet.privacy.rounding import at_most, odds_factor
 
-__all__ = ["describe", "retention_in_words", "rights_in_words"]
+__all__ = ["describe", "local_minute", "retention_in_words", "rights_in_words", "to_you"]
 
 _MOST_LINES = 12
 _STAYS = {
@@ -59,7 +60,7 @@ def describe(study: Study, ledger: Ledger | None = None, prepared: Prepared | No
         if promise.delta:
             lines.append(f"  Delta spent so far: {at_most(ledger.spent_delta)} of {LIFETIME_DELTA:g}.")
     lines += ["", "What becomes of your report", *(f"  {text}" for text in rights_in_words(study))]
-    lines += ["", "What is not protected", *(f"  - {text}" for text in guarantee.unprotected)]
+    lines += ["", "What is not protected", *(f"  - {to_you(text)}" for text in guarantee.unprotected)]
     return "\n".join(lines)
 
 
@@ -70,7 +71,7 @@ def retention_in_words(study: Study) -> str:
         return "The study does not say when your report will be deleted."
     what = "round" if study.in_rounds else "study"
     days = f"{study.delete_after} day{'' if study.delete_after == 1 else 's'} after the {what} closes"
-    return f"The collector deletes your report {days}, on {moment:%Y-%m-%d}."
+    return f"The collector deletes your report {days}, on {moment.astimezone():%Y-%m-%d}."
 
 
 def rights_in_words(study: Study) -> list[str]:
@@ -115,7 +116,7 @@ def _heading(study: Study) -> list[str]:
         study.purpose,
         f"Run by: {study.operator}",
         f"Who may take part: {study.eligible}",
-        f"Open: {study.opens:%Y-%m-%d %H:%M} to {study.closes:%Y-%m-%d %H:%M} UTC",
+        f"Open: {local_minute(study.opens)} to {local_minute(study.closes)}",
         f"Study id: {study.id}" + (f", round {study.round} of the study {study.chain}" if study.earlier else ""),
     ]
 
@@ -177,4 +178,14 @@ def _questions(study: Study) -> list[str]:
 
 
 def _names(study: Study) -> str:
-    return "" if study.class_names is None else f" ({', '.join(study.class_names)})"
+    return "" if study.class_names is None else f" ({quoted(study.class_names)})"
+
+
+def to_you(text: str) -> str:
+    """Speak to the owner of the device, where a guarantee speaks of a user."""
+    return text.replace("the user was", "you were").replace("the user", "you")
+
+
+def local_minute(moment: datetime) -> str:
+    """Return a time as the reader's clock shows it, with the name of its zone."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M %Z}"

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain, repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,7 +23,7 @@ from privet.collection.study.directory import Directory
 from privet.collection.study.forms import OpenForm
 from privet.collection.study.manifest import Study
 from privet.collection.study.tokens import node_of
-from privet.data import Categories, Interval, Schema
+from privet.data import Feature, Interval, Schema, code_answers
 from privet.errors import InvalidData, InvalidReports, OutOfRangeWarning
 from privet.mechanisms import Bits, SystemBits
 from privet.release import PrivateData
@@ -37,7 +36,8 @@ class PrivateAnswers:
     """The owner's raw answers. They exist on the device only.
 
     Attributes:
-        features: The answers, in the order of the schema: numbers, or names of categories.
+        features: The answers, in the order of the schema: numbers, names of categories, lists of choices, and None for
+            "prefer not to say" where that is an answer.
         label: The owner's class, by number or name, if the study asks for it.
         neighbours: The ids of the owner's neighbours, if the study asks for them.
     """
@@ -52,19 +52,19 @@ class PrivateAnswers:
         Answers outside their range are moved to its nearest end, also for questions that would not do so themselves.
         """
         study, node = prepared.study, prepared.node
-        features, label = self._coded(study.declared)
+        features, label = self._coded(study)
         for number, value in enumerate(features):
             if not _is_number(value):
                 raise InvalidData(_about_answer(study, number))
         if not all(_is_count(other) and 0 <= other < study.nodes for other in self.neighbours):
             raise InvalidData(f"Each of your neighbours must be another person's id from 0 to {study.nodes - 1}.")
         if label is not None and not (_is_count(label) and 0 <= label < max(study.declared.classes, 1)):
-            raise InvalidData(f"Your class must be a number from 0 to {study.declared.classes - 1}.")
+            raise InvalidData(_about_class(study))
         private = PrivateData.one(node, study.nodes, features, label, [int(each) for each in self.neighbours])
         prepared.release.check(private)
         if len(features) != study.declared.dimension:  # nothing is asked about them
             return replace(private, features=None)
-        return replace(private, features=np.clip(private.features, study.declared.low, study.declared.high))
+        return replace(private, features=np.clip(private.features, study.declared.low, study.declared.top))
 
     def shown(self, study: Study, node: int) -> bytes:
         """Return the answers as they are, which a member of the panel agrees to show.
@@ -73,20 +73,30 @@ class PrivateAnswers:
             study: The study.
             node: The owner's own number.
         """
-        features, label = self._coded(study.declared)
+        features, label = self._coded(study)
+        domains, low, top = study.declared.features, study.declared.low, study.declared.top
+        for number, (value, domain) in enumerate(zip(features, domains, strict=False)):
+            whole = isinstance(domain, Interval) or (_is_number(value) and float(value).is_integer())
+            if not (_is_number(value) and whole and low[number] <= value <= top[number]):
+                raise InvalidData(_about_answer(study, number))
+        if not _is_count(label) or not 0 <= label < study.declared.classes:
+            raise InvalidData(_about_class(study))
         try:
             return OpenForm.of(study).pack(features, -1 if label is None else label, self.neighbours, node)
         except (InvalidReports, ValueError, TypeError) as error:
             raise InvalidData(f"What you would show cannot be sent: {error}") from None
 
-    def _coded(self, schema: Schema) -> tuple[list[Any], Any]:
-        """Return features and class with codes in place of names."""
-        domains = chain(schema.features, repeat(None))  # a wrong number of answers is found where they are checked
-        coded = [
-            domain.code(value, f"answer {number} of your features") if isinstance(domain, Categories) else value
-            for number, (value, domain) in enumerate(zip(self.features, domains, strict=False))
-        ]
-        return coded, schema.class_code(self.label, "answers' label")
+    def _coded(self, study: Study) -> tuple[list[Any], Any]:
+        """Return features and class with codes in place of names; errors name the question, and no answer."""
+        schema = study.declared
+        try:
+            features = code_answers(schema, self.features)
+        except InvalidData:
+            raise InvalidData(_about_answer(study, _first_wrong(schema, self.features))) from None
+        try:
+            return features, schema.class_code(self.label)
+        except InvalidData:
+            raise InvalidData(_about_class(study)) from None
 
     def outside(self, study: Study) -> list[tuple[int, float]]:
         """Return the number of each answer outside its declared range, and the end of it that it would count as."""
@@ -328,7 +338,23 @@ def _about_answer(study: Study, number: int) -> str:
     """Say what an answer must be, without the answer itself."""
     if number >= study.declared.dimension:
         return f"The study asks for {study.declared.dimension} features. Leave out answer {number + 1}."
-    return f"Answer {number + 1} ({study.question(number)}) must be {study.allowed(number)}."
+    return f"Answer {number + 1}, '{study.question(number)}', must be {study.allowed(number)}."
+
+
+def _first_wrong(schema: Schema, answers: Sequence[Any]) -> int:
+    """Return the number of the first answer that is no answer to its question."""
+    for number in range(len(answers)):
+        try:
+            code_answers(schema, answers[: number + 1])
+        except InvalidData:
+            return number
+    return len(answers)
+
+
+def _about_class(study: Study) -> str:
+    """Say what the class must be, without the answer itself."""
+    asked = "Your class" if study.class_question is None else f"Your answer to '{study.class_question}'"
+    return f"{asked} must be {study.allowed_classes}."
 
 
 def _difference(study: Study, shown: Study) -> str:
@@ -346,7 +372,7 @@ def _difference(study: Study, shown: Study) -> str:
     return f"The study is {study.id}, and you were shown {shown.id}."
 
 
-def _domain(domain: Interval | Categories) -> str:
+def _domain(domain: Feature) -> str:
     if isinstance(domain, Interval):
         return f"[{domain.low:g}, {domain.high:g}]"
     return f"{domain.count} categories" if domain.names is None else ", ".join(domain.names)

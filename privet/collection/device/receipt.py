@@ -41,6 +41,8 @@ def _shown(reply: Reply) -> Iterator[str]:
     for place, value in enumerate(features):
         yield f"  {study.question(place)}: {_answer(study, place, value)}"
     yield f"  {study.class_question or 'Your class'}: {_class(study, values['label'])}"
+    if "neighbours" in values:
+        yield f"  Your friends: {', '.join(map(str, values['neighbours'])) or 'nobody'}"  # type: ignore[call-overload]
 
 
 def _sent(reply: Reply) -> Iterator[str]:

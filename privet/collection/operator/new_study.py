@@ -159,16 +159,16 @@ def _placed(file: StudyFile, key: KeyPath, make: Callable[[], _T]) -> _T:
 def _unordered(declaration: Declaration, release: LocalRelease) -> list[tuple[KeyPath, str]]:
     """Find categories without an order that a mechanism would read as numbers."""
     asked = [each for each in release.questions if each.ask.unit is Unit.FEATURES]
-    numeric = [each.mechanism.name for each in asked if not hasattr(each.mechanism, "categories")]
+    numeric = [each.mechanism.name for each in asked if not {"categories", "columns"} & {*each.mechanism.implied}]
     if not numeric:
         return []
     problems: list[tuple[KeyPath, str]] = []
     for place, question in enumerate(declaration.questions):
-        domain = question.feature
+        domain = question.feature()
         if isinstance(domain, Categories) and domain.count > 2 and not question.ordered:
             sentence = (
                 f"has answers without an order, which {numeric[0]} would read as the numbers 0 to {domain.count - 1}. "
-                "Say ordered = true, ask a yes-or-no question about each answer, or use the mechanism sampled-response."
+                "Say ordered = true, ask a yes-or-no question about each answer, or use the mechanism mixed-response."
             )
             problems.append((("questions", place), sentence))
     return problems

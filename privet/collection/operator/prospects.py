@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from privet.collection.operator.results.sources import RoundReports
 from privet.collection.operator.results.study_results import results_of
 from privet.collection.study.manifest import Study
-from privet.data import Categories, Interval
+from privet.data import Categories, Feature, Interval
 from privet.estimation.statistics.findings import Scale
 from privet.mechanisms import SeededBits
 from privet.release import PrivateData
@@ -52,7 +52,7 @@ class Prospect:
             f"as exact as {count:,} {'person' if count == 1 else 'people'}" if count else "less exact than one person"
         )
         exact = f"{people} asked openly"
-        if self.scale.shares:
+        if self.scale.in_percent:
             return f"'{self.words}': shares to about {min(100, self.margin):.0f} points, {exact}"
         low, high = self.scale.low, self.scale.high
         margin = min(self.margin, high - low)
@@ -95,9 +95,9 @@ def prospects_in_words(study: Study) -> Iterator[str]:
 
 def _prospect(words: str, scale: Scale, as_open: float) -> Prospect:
     count = len(scale.names)
-    variance = (1 / count) * (1 - 1 / count) if scale.shares else scale.spread
+    variance = (1 / count) * (1 - 1 / count) if scale.shares else scale.spread / max(count, 1)
     margin = 1.96 * math.sqrt(variance / as_open) if as_open > 0 else math.inf
-    return Prospect(words, as_open, 100 * margin if scale.shares else margin, scale)
+    return Prospect(words, as_open, 100 * margin if scale.in_percent else margin, scale)
 
 
 def _spread(study: Study, people: int) -> PrivateData:
@@ -109,7 +109,8 @@ def _spread(study: Study, people: int) -> PrivateData:
     return PrivateData(np.arange(people), np.stack(columns, axis=1), labels, nobody)
 
 
-def _drawn(rng: np.random.Generator, domain: Interval | Categories, people: int) -> np.ndarray:
-    if isinstance(domain, Categories):
-        return rng.integers(0, domain.count, people).astype(np.float64)
-    return rng.uniform(domain.low, domain.high, people)
+def _drawn(rng: np.random.Generator, domain: Feature, people: int) -> np.ndarray:
+    if isinstance(domain, Interval):
+        return rng.uniform(domain.low, domain.high, people)
+    codes = domain.count if isinstance(domain, Categories) else 1 << domain.count
+    return rng.integers(0, codes, people).astype(np.float64)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -25,14 +26,15 @@ from pydantic import (
     model_validator,
 )
 
-from privet.data import Categories, Schema
+from privet.data import Categories, Interval, Schema
 from privet.data.population import Population
+from privet.data.schema import Feature
 from privet.errors import InvalidData, PrivetError
 from privet.privacy import Guarantee, Unit
 from privet.release import LocalRelease
 from privet.release.price import Price
 
-__all__ = ["DEFAULT_LIMIT", "Inputs", "InvalidManifest", "Plan", "Study"]
+__all__ = ["DEFAULT_LIMIT", "Inputs", "InvalidManifest", "Plan", "Study", "quoted"]
 
 MOST_NODES = (1 << 31) - 1
 MOST_FEATURES = 1_000_000
@@ -233,6 +235,11 @@ class Study(_Document):
             raise ValueError("schema must have at least one feature")
         if self.questions is not None and len(self.questions) != schema.dimension:
             raise ValueError(f"questions must be {schema.dimension} texts, one for each feature")
+        if schema.mixed and not self._reports_mixed():
+            raise ValueError(
+                "several choices, 'prefer not to say' and questions that depend on others need the mechanism "
+                "mixed-response and no panel: any other would read them as something else"
+            )
         if self.release.asks("label") and not schema.classes:
             raise ValueError("release must not ask for the label where the schema has no classes")
         self._check_plan()
@@ -255,6 +262,11 @@ class Study(_Document):
         if self.closes - self.opens > timedelta(days=3660):
             raise ValueError("closes must be at most ten years after opens")
         return self
+
+    def _reports_mixed(self) -> bool:
+        """Tell whether every question about features is asked with a mechanism that knows their kinds."""
+        about = [each for each in self.planned.questions if each.ask.unit in (Unit.FEATURES, Unit.PERSON)]
+        return self.panel is None and all("columns" in each.mechanism.implied for each in about)
 
     def _check_plan(self) -> None:
         """Refuse a plan that states tables, and questions that are not the plan's."""
@@ -403,6 +415,13 @@ class Study(_Document):
         """The names of the classes, if the schema gives them."""
         return self.declared.class_names
 
+    @property
+    def allowed_classes(self) -> str:
+        """Return the classes in words."""
+        if self.class_names is not None:
+            return f"one of {quoted(self.class_names)}"
+        return f"a number from 0 to {self.declared.classes - 1}"
+
     def question(self, feature: int) -> str:
         """Return the words in which a feature is asked for."""
         return f"feature {feature}" if self.questions is None else self.questions[feature]
@@ -410,8 +429,29 @@ class Study(_Document):
     def allowed(self, feature: int) -> str:
         """Return a feature's declared domain, in words."""
         domain = self.declared.features[feature]
-        if isinstance(domain, Categories):
-            if domain.names is not None:
-                return f"one of {', '.join(domain.names)}"
-            return f"one of {domain.count} categories, 0 to {domain.count - 1}"
+        return _in_words(domain) + (", or nothing (prefer not to say)" if domain.skip else "") + self._only_if(domain)
+
+    def _only_if(self, domain: Feature) -> str:
+        """Return the condition under which a feature is asked for, in words."""
+        if domain.needs is None:
+            return ""
+        column, codes = domain.needs
+        other = self.declared.features[column]
+        names = getattr(other, "names", None)
+        answers = " or ".join(names[code] if names else str(code) for code in codes)
+        return f"; only if the answer to '{self.question(column)}' is {answers}"
+
+
+def _in_words(domain: Feature) -> str:
+    if isinstance(domain, Interval):
         return f"a number from {domain.low:g} to {domain.high:g}"
+    some = "one of" if isinstance(domain, Categories) else "any of"
+    if domain.names is not None:
+        return f"{some} {quoted(domain.names)}"
+    kinds = "categories" if isinstance(domain, Categories) else "choices"
+    return f"{some} {domain.count} {kinds}, 0 to {domain.count - 1}"
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Return names in quotation marks: an answer may have a comma of its own."""
+    return ", ".join(f"'{name}'" for name in names)

@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidato
 
 from privet.collection.study.manifest import MOST_FEATURES, MOST_NODES, Text
 from privet.collection.study.toml_text import KeyPath
-from privet.data import Categories, Interval, Schema
-from privet.data.schema import Feature
+from privet.data import Categories, Interval, Schema, Several
+from privet.data.schema import Feature, Needs
 
 __all__ = ["Declaration", "FeatureMechanism", "Section", "SystemChoice"]
 
@@ -110,6 +110,18 @@ class People(Section):
         return self
 
 
+class OnlyIf(Section):
+    """The answer to an earlier question without which a question is not asked.
+
+    Attributes:
+        question: The number of the earlier question, from 1 on.
+        answers: Those of its answers with which this one is asked.
+    """
+
+    question: Annotated[int, Field(ge=1)]
+    answers: Annotated[tuple[str | int, ...], Field(strict=False, min_length=1)]
+
+
 class Question(Section):
     """One feature, or several that have the same answers.
 
@@ -119,6 +131,10 @@ class Question(Section):
         high: The largest one.
         answers: The categories instead of numbers: their names, or how many there are.
         ordered: True if the categories have an order, so that a mechanism for numbers may read them as 0, 1, 2.
+        several: True if any number of the answers may be chosen.
+        skip: True if "prefer not to say" is an answer of its own.
+        only_if: The answer to an earlier question without which the device does not ask; that it did not is an answer
+            of its own, and is reported as every other one.
         repeat: The number of features that are asked for in this way.
     """
 
@@ -127,6 +143,9 @@ class Question(Section):
     high: float | None = None
     answers: Answers | None = None
     ordered: bool = False
+    several: bool = False
+    skip: bool = False
+    only_if: OnlyIf | None = None
     repeat: Annotated[int, Field(ge=1, le=MOST_FEATURES)] = 1
 
     @model_validator(mode="after")
@@ -136,16 +155,28 @@ class Question(Section):
             raise ValueError("needs low and high for a number, or answers for categories")
         if numbers and not (math.isfinite(numbers[1] - numbers[0]) and numbers[0] < numbers[1]):
             raise ValueError(f"must have a low below its high, not {numbers[0]:g} and {numbers[1]:g}")
+        if self.several and self.answers is None:
+            raise ValueError("is about a number; several is for answers")
+        if self.several and len(self.answers if isinstance(self.answers, tuple) else range(self.answers or 0)) > 30:
+            raise ValueError("has more than 30 answers, of which several may be chosen; offer fewer")
+        if self.several and self.ordered:
+            raise ValueError("has several answers, which have no order; leave ordered out")
         if self.ordered and self.answers is None:
             raise ValueError("is about a number, which has an order; ordered is for answers")
         return self
 
-    @property
-    def feature(self) -> Feature:
-        """The declared domain."""
-        if self.answers is not None:
-            return Categories.of(self.answers)
-        return Interval(float(self.low or 0), float(self.high or 0))
+    def feature(self, needs: Needs | None = None) -> Feature:
+        """Return the declared domain.
+
+        Args:
+            needs: The condition under which it is asked, by codes.
+        """
+        if self.answers is None:
+            return Interval(float(self.low or 0), float(self.high or 0), skip=self.skip, needs=needs)
+        names = self.answers if isinstance(self.answers, tuple) else None
+        count = self.answers if isinstance(self.answers, int) else len(self.answers)
+        kind = Several if self.several else Categories
+        return kind(count, names, skip=self.skip, needs=needs)
 
     @property
     def texts(self) -> list[str]:
@@ -298,6 +329,7 @@ class Declaration(Section):
         budgets, planned = self.budgets, self.system is not None
         if not self.questions:
             yield ("questions",), "is empty. Ask for at least one feature."
+        yield from self._conditions()
         worded = [bool(each.texts) for each in self.questions]
         if any(worded) and not all(worded):
             yield ("questions", worded.index(False)), "has no words. Give every question its ask, or none."
@@ -319,10 +351,36 @@ class Declaration(Section):
             if value is not None and not planned:
                 yield path, "is for studies with a [system]. Name one, or leave this out."
 
+    def _conditions(self) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what is wrong with conditions on other questions."""
+        for place, each in enumerate(self.questions):
+            if each.only_if is None:
+                continue
+            where: KeyPath = ("questions", place, "only_if")
+            number = each.only_if.question
+            other = self.questions[number - 1] if number <= place else None
+            if other is None or other.repeat > 1 or other.answers is None or other.several:
+                yield where, "must name an earlier question with answers of which one is chosen."
+                continue
+            known = other.answers if isinstance(other.answers, tuple) else tuple(range(other.answers))
+            strange = [answer for answer in each.only_if.answers if answer not in known]
+            if strange:
+                yield where, f"names the answer {strange[0]!r}, which question {number} does not have."
+
+    def _needs(self, question: Question) -> Needs | None:
+        """Return a question's condition by codes."""
+        if question.only_if is None:
+            return None
+        number, answers = question.only_if.question, question.only_if.answers
+        column = sum(each.repeat for each in self.questions[: number - 1])
+        known = self.questions[number - 1].answers
+        codes = (known.index(str(each)) if isinstance(known, tuple) else int(each) for each in answers)
+        return column, tuple(codes)
+
     @property
     def declared(self) -> Schema:
         """The public facts about the answers; edges are private if they have a budget, alone or within a person's."""
-        features = [each.feature for each in self.questions for _ in range(each.repeat)]
+        features = [each.feature(self._needs(each)) for each in self.questions for _ in range(each.repeat)]
         answers = 0 if self.classes is None else self.classes.answers
         count, names = (answers, None) if isinstance(answers, int) else (len(answers), answers)
         within = self.budgets.person is not None and self.public.edges is None

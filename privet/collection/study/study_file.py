@@ -19,9 +19,9 @@ from pydantic_core import ErrorDetails
 
 from privet.collection.study.sections import Declaration, Section
 from privet.collection.study.toml_text import KeyPath, change, lines_of, written
-from privet.errors import InvalidData, must_be
+from privet.errors import InvalidData, InvalidParameter, must_be
 
-__all__ = ["InvalidStudyFile", "StudyFile", "template"]
+__all__ = ["InvalidStudyFile", "StudyFile", "template", "templates"]
 
 _WORDS = {
     "a valid string": "a text",
@@ -108,9 +108,29 @@ class StudyFile:
         return self.path.parent / name
 
 
-def template() -> str:
-    """Return a file with comments in which ``...`` is to be filled in."""
-    return (Path(__file__).parent / "template.toml").read_text(encoding="utf-8")
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def template(name: str = "blank") -> str:
+    """Return a study's file with comments: a real study by its name, or one in which ``...`` is to be filled in.
+
+    Args:
+        name: One of :func:`templates`, or "blank".
+    """
+    if name not in ("blank", *templates()):
+        *others, last = "blank", *templates()
+        raise InvalidParameter("template", f"{', '.join(others)} or {last}", name)
+    return (TEMPLATES / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def templates() -> dict[str, str]:
+    """Return the first sentence about each real study that there is a file of, by its name."""
+    found = {}
+    for path in sorted(TEMPLATES.glob("*.toml")):
+        if path.stem != "blank":
+            head = path.read_text(encoding="utf-8").split("\n\n")[0].replace("\n# ", " ").removeprefix("# ")
+            found[path.stem] = f"{head.partition('. ')[0]}."
+    return found
 
 
 def _invalid(

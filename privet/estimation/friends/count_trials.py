@@ -82,6 +82,7 @@ class _Trial:
         self.whole = counted.sociability[:, None] + sum(counted.chances[k][keys[:, k]] for k in range(self.classes))
         self.before = logsumexp(self.whole, axis=1)
         self.inside, self.moved = {}, {}
+        self.told: dict[Move, Array] = {}
         for k, shift in product(range(self.classes), [shift for shift in range(-false, false + 1) if shift]):
             counts = keys[:, k] % counted.reports + shift
             fits = (counts >= 0) & (counts < counted.reports)
@@ -89,12 +90,22 @@ class _Trial:
             self.inside[k, shift] = fits
             self.moved[k, shift] = table[np.where(fits, keys[:, k] + shift, keys[:, k])] - table[keys[:, k]]
 
-    def after(self, move: Move, carried: Array) -> Array:
-        """Return the change of what the round passes on, if counts move and the round before passes on another."""
+    def after(self, move: Move, carried: Array, *, again: bool) -> Array:
+        """Return the change of what the round passes on, if counts move and the round before passes on another.
+
+        Args:
+            move: The move of the counts.
+            carried: The change of what the round before passes on.
+            again: True if the same move is tried with other changes of it, so that what it tells is kept.
+        """
         change = self.prior * carried
         if move:
-            told = logsumexp(self.whole + sum(self.moved[step] for step in move), axis=1)
-            change = change + self.likelihood * (told - self.before)
+            told = self.told.get(move)
+            if told is None:
+                told = logsumexp(self.whole + sum(self.moved[step] for step in move), axis=1) - self.before
+            if again:
+                self.told[move] = told
+            change = change + self.likelihood * told
             for k, shift in move:
                 change[:, k] += self.symbol * shift
         return _passed(self.found + change) - self.passed
@@ -109,8 +120,9 @@ def _any_turns(parts: list[_Trial], logits: Array, size: Array, false: int) -> N
     predicted, result = logits.argmax(axis=1), np.zeros(len(logits), dtype=np.bool_)
     for moves in _splits(len(parts), logits.shape[1], false):
         carried, possible = np.zeros_like(logits), np.ones(len(logits), dtype=np.bool_)
+        again = sum(bool(move) for move in moves) > 1  # of one round alone there are too many moves to keep
         for part, move in zip(parts, moves, strict=True):
-            carried = part.after(move, carried)
+            carried = part.after(move, carried, again=again)
             possible &= part.possible(move)
         result |= possible & lost(margins_of(logits + size * carried, predicted)).any(axis=1)
     return result

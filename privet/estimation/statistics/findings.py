@@ -19,7 +19,7 @@ from privet.estimation.statistics.intervals import (
 )
 from privet.estimation.statistics.readings import Reading
 
-__all__ = ["Finding", "Scale", "find", "find_within", "from_ratios", "nothing"]
+__all__ = ["Finding", "Scale", "find", "find_among", "find_within", "from_ratios", "nothing"]
 
 Array = NDArray[np.float64]
 
@@ -45,6 +45,11 @@ class Scale:
     counts: bool = False
 
     @property
+    def in_percent(self) -> bool:
+        """True if figures are shares of people: of categories, or of choices of which several may be chosen."""
+        return self.shares or (bool(self.names) and not self.counts)
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """The range of a figure: of a share, or of a mean."""
         return (0.0, 1.0) if self.shares else (self.low, self.high)
@@ -56,6 +61,8 @@ class Scale:
             return math.nan
         if self.shares:
             return 1 - 1 / len(self.names)
+        if self.in_percent:
+            return len(self.names) / 4
         return (self.high - self.low) ** 2 / 12
 
     def possible(self, figures: Array) -> Array:
@@ -122,7 +129,18 @@ def find(reading: Reading, scale: Scale) -> Finding:
     return Finding(scale, tuple(estimates), people, _as_open(scale, total, people))
 
 
-def find_within(group: Reading, reading: Reading, scale: Scale) -> Finding:
+def find_among(base: Reading, reading: Reading, scale: Scale) -> Finding:
+    """Estimate figures among the people to whom they apply, such as those who did not prefer to say nothing.
+
+    Args:
+        base: What people reported about whether the figures apply to them: one column that is 1 if they do.
+        reading: What the same people reported, which is 0 if the figures do not apply.
+        scale: The possible answers.
+    """
+    return _ratios(base.estimates[:, 0], reading.estimates, scale)
+
+
+def find_within(group: Reading, reading: Reading, scale: Scale, base: Reading | None = None) -> Finding:
     """Estimate the shares of categories, or a mean, among the people of one group, who are known by reports only.
 
     Both answers were randomised independently, so the product of two unbiased estimates of one person is an unbiased
@@ -133,14 +151,21 @@ def find_within(group: Reading, reading: Reading, scale: Scale) -> Finding:
         group: What people reported about belonging to the group, one column that is 1 for members and 0 for others.
         reading: What people reported about the question.
         scale: The possible answers.
+        base: What people reported about whether the figures apply to them, as for :func:`find_among` (default: to all).
     """
     both = np.intersect1d(group.users, reading.users)
-    members, answers = group.take(both).estimates[:, 0], reading.take(both).estimates
-    if len(both) < 2 or members.mean() <= 0:
-        return nothing(scale, len(reading.scale), len(both))
-    bottom, above = float(members.mean()), members[:, None] * answers
-    spreads = [np.cov(column, members) / len(both) for column in above.T]
-    return from_ratios(scale, above.mean(axis=0), bottom, spreads, len(both))
+    members, answers = group.take(both).estimates[:, :1], reading.take(both).estimates
+    applies = members[:, 0] if base is None else members[:, 0] * base.take(both).estimates[:, 0]
+    return _ratios(applies, members * answers, scale)
+
+
+def _ratios(below: Array, above: Array, scale: Scale) -> Finding:
+    """Return the ratios of two means, one for each column above."""
+    people = len(below)
+    if people < 2 or below.mean() <= 0:
+        return nothing(scale, above.shape[1], people)
+    spreads = [np.cov(column, below) / people for column in above.T]
+    return from_ratios(scale, above.mean(axis=0), float(below.mean()), spreads, people)
 
 
 def from_ratios(scale: Scale, tops: Array, bottom: float, spreads: Sequence[Array], people: int) -> Finding:

@@ -12,7 +12,7 @@ import numpy as np
 from privet.errors import InvalidParameter
 from privet.privacy.accounting.losses import Losses, loss_step, mixed_losses, paper_sigma
 
-__all__ = ["GaussianReleases", "composed_epsilon", "composed_losses"]
+__all__ = ["GaussianReleases", "composed_losses"]
 
 _SENSITIVITY = 0.5  # of a sum whose noise is the paper's sigma
 
@@ -47,24 +47,17 @@ class GaussianReleases:
         return forward.composed(self.count), backward.composed(self.count)
 
 
-def composed_epsilon(releases: Iterable[GaussianReleases], delta: float, *, finer: int = 4) -> float:
-    """Return epsilon at delta of all releases together, the worse of the two directions.
+def composed_losses(releases: Iterable[GaussianReleases], *, finer: int = 4) -> tuple[Losses, Losses]:
+    """Return the privacy losses of all releases together, in both directions; epsilon is that of the worse one.
 
     Args:
         releases: At least one of them; each may depend on what the earlier ones showed.
-        delta: The probability that the bound may fail with, in (0, 1).
         finer: How much finer than necessary privacy losses are resolved (default 4).
 
-    >>> round(composed_epsilon([GaussianReleases(10.0), GaussianReleases(2.0, rate=0.1, count=50)], 1e-5), 2)
+    >>> sides = composed_losses([GaussianReleases(10.0), GaussianReleases(2.0, rate=0.1, count=50)])
+    >>> round(max(side.epsilon(1e-5) for side in sides), 2)
     1.7
     """
-    if not 0 < delta < 1:
-        raise InvalidParameter("delta", "a number in (0, 1)", delta)
-    return max(side.epsilon(delta) for side in composed_losses(releases, finer=finer))
-
-
-def composed_losses(releases: Iterable[GaussianReleases], *, finer: int = 4) -> tuple[Losses, Losses]:
-    """Return the privacy losses of all releases together, in both directions."""
     given = list(releases)
     step = max(loss_step(paper_sigma(each.noise_multiplier), _SENSITIVITY, finer) for each in given)
     forward, backward = zip(*(each.losses(step) for each in given), strict=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.data import Categories
+from privet.data import Categories, Interval
 from privet.data.population import Population
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import Mechanism, OfferedResponse
@@ -46,5 +46,7 @@ class Features(Ask):
         if values is None or values.shape[1] != population.dimension or not np.isfinite(values).all():
             raise InvalidData(f"Your answers must be {population.dimension} numbers, one for each question.")
         for column, domain in enumerate(population.schema.features):
-            if isinstance(domain, Categories) and values[0, column] not in range(domain.count):
-                raise InvalidData(f"Your answer to question {column} must be a category from 0 to {domain.count - 1}.")
+            top = int(population.schema.top[column])
+            kind = "category" if isinstance(domain, Categories) else "whole number"
+            if not isinstance(domain, Interval) and values[0, column] not in range(top + 1):
+                raise InvalidData(f"Your answer to question {column} must be a {kind} from 0 to {top}.")

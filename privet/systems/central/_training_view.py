@@ -61,12 +61,17 @@ class TrainingView:
         """Return the training view of a graph, without any label of a node outside training.
 
         Args:
-            graph: A graph with features, a schema, labels and a split.
+            graph: A graph with features, a schema, labels and a split, and without edge weights.
             owner: The system that an error names.
         """
         features, schema, labels, split = as_graph(graph, owner).require(
             "features", "schema", "labels", "split", owner=owner
         )
+        if graph.weighted:
+            raise InvalidData(
+                f"{owner} reads edges, and no weights on them; this graph has some. Go without them: "
+                "graph.replace(adjacency=(graph.adjacency != 0).astype('float32'))."
+            )
         members = split.train & (labels >= 0)
         if not members.any():
             raise InvalidData(f"{owner} found no labelled training node. Give the training nodes labels.")

@@ -31,7 +31,7 @@ from privet.estimation.labels import (
 from privet.estimation.resistant import bounded_influence, scaled_rows
 from privet.graph import LazyFeatures, Operator, gcn_operator, kprop, mean_operator
 from privet.graph.csr import to_scipy
-from privet.mechanisms import AnalyticGaussian, Laplace, Mechanism, MultiBit
+from privet.mechanisms import AnalyticGaussian, Laplace, Mechanism, MixedResponse, MultiBit
 from privet.models import (
     GNN,
     Dropout,
@@ -51,7 +51,7 @@ from privet.systems.local._projected import ProjectedSystem
 
 __all__ = ["LPGNN", "KPropNetwork"]
 
-FeatureMechanism: TypeAlias = Literal["multi-bit", "one-bit", "laplace", "analytic-gaussian"]
+FeatureMechanism: TypeAlias = Literal["multi-bit", "one-bit", "laplace", "analytic-gaussian", "mixed-response"]
 Aggregator: TypeAlias = Literal["gcn", "mean"]
 LabelDenoising: TypeAlias = Literal["majority", "posterior"]
 
@@ -63,8 +63,8 @@ class LPGNN(NetworkSettings, ProjectedSystem):
     A network that agrees with private training labels more than the truth would is never kept.
 
     Attributes:
-        mechanism: The randomiser of the features: "multi-bit" (the paper's), "one-bit", "laplace" or
-            "analytic-gaussian".
+        mechanism: The randomiser of the features: "multi-bit" (the paper's), "one-bit", "laplace",
+            "analytic-gaussian", or "mixed-response" for a mixed questionnaire.
         sample: The number of features in a report; None for the mechanism's best choice.
         delta: The delta of the analytic Gaussian mechanism; others have none.
         hops: K, the number of propagation steps before the network.
@@ -116,7 +116,7 @@ class LPGNN(NetworkSettings, ProjectedSystem):
             raise InvalidParameter("label_denoising", expected, self.label_denoising)
 
     def feature_mechanism(self, population: Population) -> Mechanism:
-        """Return Algorithm 1's multi-bit mechanism, or one of those that the paper compares it with."""
+        """Return Algorithm 1's multi-bit mechanism, one that the paper compares it with, or ours for mixed answers."""
         budget: dict[str, Any] = {"epsilon": self.epsilon_features, "sample": self.sample}
         match self.mechanism:
             case "multi-bit":
@@ -127,6 +127,8 @@ class LPGNN(NetworkSettings, ProjectedSystem):
                 return Laplace.declare(population, **budget)
             case "analytic-gaussian":
                 return AnalyticGaussian.declare(population, **budget, delta=self.delta)
+            case "mixed-response":
+                return MixedResponse.declare(population, **budget)
 
     @classmethod
     def preset_condition(cls, settings: Mapping[str, Any]) -> str | None:

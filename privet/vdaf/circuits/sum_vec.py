@@ -18,7 +18,7 @@ class SumVec(ChunkedCircuit):
 
     Attributes:
         length: The numbers of a vector.
-        max_measurement: The bound, below 2^63 and, in the 64-bit field, below 2^62.
+        max_measurement: The bound, below 2^63; sums are modulo the field's prime.
         chunk_length: The bits that one call of the gadget checks.
         field: The field.
     """

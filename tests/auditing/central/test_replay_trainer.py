@@ -155,7 +155,7 @@ def test_a_count_over_the_batch_is_caught(graph: Graph) -> None:
     """Features are nearly equal here, so that the gradients of all sub-graphs point the same way and add up."""
     features = (1 + 0.1 * np.random.default_rng(0).normal(size=(40, 6))).astype(np.float32)
     alike = graph.replace(features=features, schema=None)
-    check_central_system(Trained(**QUICK), alike)
+    check_central_system(Trained(**QUICK), alike, nodes=1)
     caught(Trained(task=SharesACount, **QUICK), alike, "sum .* moves by .* the accountant allows")
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from privet.accounts.account import mechanism_from
-from privet.auditing.local.mechanism_audit import audit_claim
+from privet.auditing.local.enumeration import audit_claim
 from privet.errors import InvalidParameter
 from privet.mechanisms import MECHANISMS
 

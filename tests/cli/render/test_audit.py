@@ -5,7 +5,7 @@ import pytest
 from privet.accounts.account import mechanism_from
 from privet.auditing.central.audited_claim import PAPER_RUN
 from privet.auditing.central.canary import CanaryAudit
-from privet.auditing.local.mechanism_audit import audit_claim
+from privet.auditing.local.enumeration import audit_claim
 from privet.auditing.system_audit import SystemAudit
 from privet.cli.render.guarantees import print_audit
 from privet.mechanisms import MECHANISMS

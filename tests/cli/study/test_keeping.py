@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from simulated_studies import declaration, make_study, privet, simulated, two_rounds
 
-from privet.cli.study import local_minute
+from privet.collection.device.consent import local_minute
 from privet.collection.operator.folder import StudyFolder
 
 pytest.importorskip("starlette", reason="the collection extra is not installed")

@@ -23,7 +23,7 @@ def test_words_and_numbers(study):
         "by at most 7.39",
         "Epsilon 2, delta 0",
         "Spent so far: 2 of 4; after this study: 4.",
-        "that the user took part",
+        "that you took part",
         "who is linked with whom, which the operator knows",
         "classifies people who did not answer",
     ):
@@ -45,7 +45,11 @@ def test_many_features_are_told_together():
 def test_categories_and_classes_have_their_names():
     schema = Schema.categorical([["no", "yes"], 4], classes=["bus", "bike", "car"])
     text = describe(make_study(schema=schema, features={"mechanism": "sampled-response", "epsilon": 1.0}))
-    for expected in ("feature 0: one of no, yes", "feature 1: one of 4 categories", "one of 3 (bus, bike, car)"):
+    for expected in (
+        "feature 0: one of 'no', 'yes'",
+        "feature 1: one of 4 categories",
+        "one of 3 ('bus', 'bike', 'car')",
+    ):
         assert expected in text
 
 

@@ -35,15 +35,24 @@ def test_names_stand_for_codes():
     assert np.array_equal(named.features, coded.features)
     assert np.array_equal(named.labels, coded.labels)
     for features, label, message in (
-        (["maybe", 0.5, 2], 2, "answer 0 of your features must be one of no, yes"),
-        (["yes", "no", 2], 2, r"Answer 2 \(feature 1\) must be a number from 0 to 1"),
-        (["yes", 0.5, "2"], 2, "answer 2 of your features must be a number"),
-        (["yes", 0.5, 2], "d", "label must be one of a, b, c"),
+        (["maybe", 0.5, 2], 2, "Answer 1, 'feature 0', must be one of 'no', 'yes'"),
+        (["yes", "no", 2], 2, "Answer 2, 'feature 1', must be a number from 0 to 1"),
+        (["yes", 0.5, "2"], 2, "Answer 3, 'feature 2', must be one of 3 categories, 0 to 2"),
+        (["yes", 0.5, 2], "d", "Your class must be one of 'a', 'b', 'c'"),
     ):
         with pytest.raises(InvalidData, match=message):
             PrivateAnswers(features, label=label).checked(prepare(study, 17))
-    with pytest.raises(InvalidData, match="one of a, b, c"):
+    with pytest.raises(InvalidData, match="one of 'a', 'b', 'c'"):
         PrivateAnswers(["yes", 0.5, 2], label="d").shown(study, 17)
+    shown = make_study(schema=schema, questions=("Do you?", "What part of the day?", "Which?"), class_question="Who?")
+    for features, label, message in (
+        (["yes", np.float64(7.5), 2], 2, "Answer 2, 'What part of the day?', must be a number from 0 to 1."),
+        ([1.5, 0.5, 2], 2, "Answer 1, 'Do you?', must be one of 'no', 'yes'."),
+        (["yes", 0.5, 2], None, "Your answer to 'Who?' must be one of 'a', 'b', 'c'."),
+    ):
+        with pytest.raises(InvalidData) as caught:
+            PrivateAnswers(features, label=label).shown(shown, 17)
+        assert str(caught.value) == message
     assert PrivateAnswers(["yes", 0.5, 2], label="c").shown(study, 17) == PrivateAnswers([1, 0.5, 2], label=2).shown(
         study, 17
     )
@@ -128,17 +137,17 @@ def test_it_refuses_a_range_that_was_not_shown(device, study):
         (
             17,
             PrivateAnswers([1.0, 2.0, 3.0, 4.0, 5.0, float("nan")], label=1),
-            "Answer 6 .* a number from 0 to 10",
+            "Answer 6, .* a number from 0 to 10",
         ),
-        (17, PrivateAnswers(["1", 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "Answer 1 .* a number from 0 to 10"),
-        (17, PrivateAnswers([10**400, 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "Answer 1 .* a number from 0 to 10"),
+        (17, PrivateAnswers(["1", 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "Answer 1, .* a number from 0 to 10"),
+        (17, PrivateAnswers([10**400, 2.0, 3.0, 4.0, 5.0, 6.0], label=1), "Answer 1, .* a number from 0 to 10"),
         (17, PrivateAnswers([1.0] * 6), "class must be a number from 0 to 2"),
         (17, PrivateAnswers([1.0] * 6, label=3), "class must be a number from 0 to 2"),
         (17, PrivateAnswers([1.0] * 6, label=True), "class must be a number from 0 to 2"),
         (17, PrivateAnswers([1.0] * 6, label=1.0), "class must be a number from 0 to 2"),
         (17, PrivateAnswers([1.0] * 6, label=10**30), "class must be a number from 0 to 2"),
-        (17, PrivateAnswers([True] * 6, label=1), "Answer 1 .* a number from 0 to 10"),
-        (17, PrivateAnswers([np.True_] * 6, label=1), "Answer 1 .* a number from 0 to 10"),
+        (17, PrivateAnswers([True] * 6, label=1), "Answer 1, .* a number from 0 to 10"),
+        (17, PrivateAnswers([np.True_] * 6, label=1), "Answer 1, .* a number from 0 to 10"),
         (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[True]), "id from 0 to 499"),
         (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[3.0]), "id from 0 to 499"),
         (17, PrivateAnswers([1.0] * 6, label=1, neighbours=[10**30]), "id from 0 to 499"),

@@ -29,6 +29,7 @@ from web_visits import (
     shown_report,
 )
 
+from privet.collection.device.consent import to_you
 from privet.collection.study.manifest import Study
 from privet.data import Schema
 from privet.privacy.rounding import at_most, odds_factor
@@ -80,7 +81,7 @@ def test_whole_participation(
     visit = visitor(width, scheme)
     page = visit.open(live.link(node))
     page.get_by_role("heading", name="Sleep and friendship").wait_for()
-    assert not page.get_by_text("privet developers").is_visible()
+    assert page.get_by_text("Asked by privet developers").is_visible()
     page.get_by_text("Costs in detail, limits of the protection").click()
     for text in (
         "privet developers",
@@ -100,7 +101,7 @@ def test_whole_participation(
         "Who are you connected with? (each connection)",
         "In all",
     ]
-    expected = [f"{text[0].upper()}{text[1:]}." for text in live.study.guarantee().unprotected]
+    expected = [f"{to_you(text)[0].upper()}{to_you(text)[1:]}." for text in live.study.guarantee().unprotected]
     assert page.locator("#unprotected li").all_inner_texts() == expected
     picture(page, f"participant-1-{width}-{scheme}")
 
@@ -130,6 +131,7 @@ def test_whole_participation(
     sent = live.study.release.wire.to_json(bytes.fromhex(body))
     assert json.loads(plain) == sent
     group = ("Early bird", "Night owl", "Neither")[sent["label"]]
+    assert page.get_by_text("Chance may have changed any of these").is_visible()
     values = page.get_by_role("table", name="The report that is stored")
     assert group in values.get_by_role("row", name="Which type are you?").inner_text()
     assert visit.reports == [bytes.fromhex(live.study.id + body)]
@@ -168,6 +170,8 @@ def test_a_reload_finds_the_same_report_and_sends_nothing_twice(live: Live, visi
         page.get_by_role("button", name="Save the receipt").click()
     receipt = json.loads(Path(download.value.path()).read_text())
     assert (receipt["study"], receipt["participant"], receipt["report"]) == (live.study.id, 20, first)
+    told = {each["question"]: each["sent"] for each in receipt["in_words"]}
+    assert told["Which type are you?"] in ("Early bird", "Night owl", "Neither")
 
 
 def test_two_tabs_make_one_report_and_send_it_when_online_again(live: Live, visitor: Callable[..., Visit]) -> None:

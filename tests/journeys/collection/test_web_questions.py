@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from web_visits import CHROMIUM, Live, Visit, at, shown_report
 
+from privet.collection.device.consent import to_you
 from privet.collection.server.store.store import Store
 from privet.collection.study.directory import Directory
 from privet.collection.study.forms import OpenForm
@@ -148,7 +149,7 @@ def test_both_questions(
     assert "which of A, B and D your answers resemble most" in page.locator("#resemblance").inner_text()
     assert "with 58% probability, and each of the other 2 with 21%" in page.locator("#questions").inner_text()
     page.get_by_text("Costs in detail, limits of the protection").click()
-    expected = [f"{text[0].upper()}{text[1:]}." for text in rounds.second.guarantee().unprotected]
+    expected = [f"{to_you(text)[0].upper()}{to_you(text)[1:]}." for text in rounds.second.guarantee().unprotected]
     assert page.locator("#unprotected li").all_inner_texts() == expected
     names = page.get_by_role("table", name="What is sent, and what each question costs").locator("tbody th")
     assert names.all_inner_texts() == [
@@ -405,8 +406,12 @@ def test_a_panel_shows_its_answers_after_an_explicit_yes(
     assert (entry["shows"], entry["cost"]) == (True, 0)
     page.reload()
     page.get_by_role("heading", name="your report is stored").wait_for()
+    receipt = page.locator("#receipt").inner_text()
+    assert "everything was shown as it is; no budget counts that" in receipt
+    assert "ε" not in receipt
+    assert page.get_by_text("You are in the panel: all of this was sent").is_visible()
     page.get_by_text("Your privacy budget: history and limit").click()
-    assert page.get_by_text("shown as it is").is_visible()
+    assert page.locator("#history").get_by_text("shown as it is").is_visible()
 
 
 def test_a_person_whom_the_round_does_not_ask(rounds: Rounds, visitor: Callable[..., Visit]) -> None:

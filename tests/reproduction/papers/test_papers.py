@@ -16,7 +16,7 @@ EXPERIMENTS = {
     "privge": "fig1 fig2 2 fig3 fig4",
     "rgnn": "1 ablation fig2 fig3 fig4",
     "heterpoisson": "2 3 4 fig1 fig5 fig6 fig7 fig8 public",
-    "inquiry": "features edges friends person list waves units worth",
+    "inquiry": "features edges friends person list waves units false worth",
     "revisit": "1 6",
     "blink": "cora citeseer",
 }

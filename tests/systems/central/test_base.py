@@ -231,6 +231,16 @@ def test_incomplete_graphs_are_refused(graph: Graph, missing: str) -> None:
 
 
 @pytest.mark.parametrize("kind", CENTRAL.values(), ids=lambda kind: kind.name)
+def test_edge_weights_are_refused_and_not_dropped(kind: type[CentralSystem], graph: Graph) -> None:
+    weighted = graph.replace(adjacency=graph.adjacency * np.float32(0.5))
+    with pytest.raises(InvalidData, match=rf"{kind.__name__} reads edges, and no weights on them"):
+        kind(noise_multiplier=4.0).fit(weighted)
+    kind(noise_multiplier=4.0).check(
+        weighted.replace(adjacency=(weighted.adjacency != 0).astype("float32"))
+    )  # as the sentence says
+
+
+@pytest.mark.parametrize("kind", CENTRAL.values(), ids=lambda kind: kind.name)
 def test_predictions_do_not_depend_on_a_protected_nodes_edges(kind) -> None:
     """Node 0 is protected; its edges to open nodes decide none of their predictions, which carry no noise."""
     rng = np.random.default_rng(0)

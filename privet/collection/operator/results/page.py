@@ -12,6 +12,7 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 
+from privet.collection.operator.results.features import ANSWERED, NOT_ASKED, SKIPPED
 from privet.collection.operator.results.sources import OTHER
 from privet.collection.operator.results.study_results import QuestionResult, StudyResults
 from privet.collection.operator.results.words import Words
@@ -109,7 +110,7 @@ def _card(result: QuestionResult, words: Words) -> str:
     scale = result.finding.scale
     heading = f"<h3>{escape(_question(result, words))}</h3>"
     names = _names(scale, words)
-    first = words("answer") if scale.shares else ""
+    first = words("answer") if scale.in_percent else ""
     rows = list(zip(names, result.finding.estimates, strict=True))
     body = f"{_basis(result, words)}{_bars(first, rows, scale, result, words)}"
     return f'<article class="card result">{heading}{body}</article>'
@@ -143,7 +144,8 @@ def _basis(result: QuestionResult, words: Words) -> str:
     if not finding.told:
         return _paragraph(f"{parts[0]}. {words('cannot')}", "hint notable")
     if not result.shown and not result.group and math.isfinite(finding.as_open):
-        parts.append(words("exact", count=words.number(max(1, math.floor(finding.as_open)))))
+        count = math.floor(finding.as_open)
+        parts.append(words("exact", count=words.number(count)) if count > 1 else words("exact-few"))
     scale = finding.scale
     if scale.ends is not None:
         parts.append(words("codes", first=scale.ends[0], most=words.number(scale.high), last=scale.ends[1]))
@@ -156,7 +158,7 @@ def _basis(result: QuestionResult, words: Words) -> str:
 def _bars(first: str, rows: Sequence[tuple[str, Estimate]], scale: Scale, result: QuestionResult, words: Words) -> str:
     """Return a table with a bar and an interval in each row."""
     low, high = _axis(scale, [each for _, each in rows])
-    kind = words("share") if scale.shares else words("mean")
+    kind = words("share") if scale.in_percent else words("mean")
     head = f'{_heading(first)}{_heading(kind)}<td role="cell"></td>{_heading(words("range"))}'
     body = "".join(
         f'<tr role="row">{_row_heading(name)}<td role="cell" class="figure">{_figure(each.value, scale, words)}</td>'
@@ -229,7 +231,7 @@ def _axis(scale: Scale, estimates: Sequence[Estimate]) -> tuple[float, float]:
 
 
 def _figure(value: float, scale: Scale, words: Words) -> str:
-    if scale.shares:
+    if scale.in_percent:
         return words.percent(value)
     span = scale.high - scale.low
     return words.number(value, 2 if scale.counts or span <= 20 else 1 if span <= 200 else 0)
@@ -241,7 +243,9 @@ def _ends(estimate: Estimate, scale: Scale, words: Words) -> str:
 
 
 def _names(scale: Scale, words: Words) -> tuple[str, ...]:
-    return tuple(words("resemblance-other") if each is OTHER else each for each in scale.names) or (words("mean"),)
+    ours = {OTHER: "resemblance-other", ANSWERED: "own-answered", SKIPPED: "own-skipped", NOT_ASKED: "own-not-asked"}
+    told = (next((words(key) for name, key in ours.items() if name is each), each) for each in scale.names)
+    return tuple(told) or (words("mean"),)
 
 
 def _named(estimate: Estimate, scale: Scale, words: Words) -> str:
@@ -252,6 +256,8 @@ def _question(result: QuestionResult, words: Words) -> str:
     """Return the study's own words of a question, or ours for what a study has no words for."""
     if result.finding.scale.names[:1] == (OTHER,):
         return words("resemblance", name=result.finding.scale.names[1])
+    if result.key.endswith("-own"):
+        return words("own", question=result.words)
     ours = {"list": "list", "links": "mixing", "friends": "friends", "friends-again": "friends"}
     return words(ours[result.key]) if result.key in ours else result.words
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.collection.operator.results.features import FeatureReading, reported_features, shown_features
 from privet.collection.server.store.store import Store
 from privet.collection.study.forms import OpenData, RoundForm
 from privet.collection.study.manifest import Study
-from privet.data import Categories
-from privet.estimation.statistics.findings import Scale
+from privet.estimation.statistics.findings import Finding, Scale, find, find_among, find_within
 from privet.estimation.statistics.readings import Reading, read_answers, read_open
 from privet.release import Answers
 from privet.release.asks import Ask
@@ -84,6 +84,7 @@ class Item:
         reading: What people reported, or showed.
         answered: The number of people who sent a report, about this question or about others that were drawn.
         drawn: The number of features in a report, and of all features, if a report is not about all of them.
+        base: What people reported about whether the figures apply to them, where they may not.
     """
 
     key: str
@@ -92,6 +93,17 @@ class Item:
     reading: Reading
     answered: int
     drawn: tuple[int, int] | None = None
+    base: Reading | None = None
+
+    def find(self) -> Finding:
+        """Estimate the figures of everybody to whom they apply."""
+        if self.base is None:
+            return find(self.reading, self.scale)
+        return find_among(self.base, self.reading, self.scale)
+
+    def find_within(self, group: Reading) -> Finding:
+        """Estimate the figures of one group."""
+        return find_within(group, self.reading, self.scale, self.base)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,57 +158,27 @@ def _items(round_: RoundReports, question: Question) -> Iterator[Item]:
     """Yield what the reports to one question of a release say: one item a feature, or one for the whole question."""
     study, part = round_.study, round_.answers[question.name]
     users, reports, mechanism = part.users, part.reports, question.mechanism
-    width = mechanism.estimate(reports).shape[1]
     if question.name == "features":
-        paired = width == study.declared.dimension  # a mechanism for numbers, which reads categories as their codes
-        scales = _feature_scales(study, apart=not paired)
-        widths = tuple(max(1, len(scale.names)) for scale in scales)
         sampled = getattr(mechanism.shape, "width", study.declared.dimension)
         drawn = (sampled, study.declared.dimension) if sampled < study.declared.dimension else None
-        own = (1,) * len(scales) if paired else widths
-        for column, (scale, reading) in enumerate(
-            zip(scales, read_answers(users, reports, mechanism, own), strict=True)
-        ):
-            made = _as_pair(reading) if paired and scale.shares else reading
-            yield Item(feature_key(column), study.question(column), scale, made, len(users), drawn)
+        yield from _features(study, reported_features(study, users, reports, mechanism), len(users), drawn)
     elif question.name == "label":
-        (reading,) = read_answers(users, reports, mechanism, (width,))
+        (reading,) = read_answers(users, reports, mechanism, (study.declared.classes,))
         yield Item(CLASS, study.class_question or "Class", _class_scale(study), reading, len(users))
     elif isinstance(question.ask, Choice):
         yield from _choices(study, question.ask, users, mechanism.estimate(reports))
     elif hasattr(mechanism, "cap"):
-        (reading,) = read_answers(users, reports, mechanism, (width,))
+        (reading,) = read_answers(users, reports, mechanism, (study.declared.classes,))
         scale = Scale(_class_names(study), high=float(mechanism.cap), counts=True)
         yield Item(question.name, _sentence(question.ask), scale, reading, len(users))
 
 
-def _feature_scales(study: Study, *, apart: bool) -> list[Scale]:
-    """Return the possible answers to each feature.
-
-    Args:
-        apart: True if categories are told apart, False if a mechanism read them as numbers.
-    """
-    scales = []
-    for domain in study.declared.features:
-        if not isinstance(domain, Categories):
-            scales.append(Scale(low=domain.low, high=domain.high))
-            continue
-        names = domain.names or tuple(map(str, range(domain.count)))
-        if apart or domain.count == 2:
-            scales.append(Scale(names, shares=True))
-        else:
-            scales.append(Scale(low=0.0, high=domain.count - 1.0, ends=(names[0], names[-1])))
-    return scales
-
-
-def _as_pair(reading: Reading) -> Reading:
-    """Return the shares of two categories, of which a mechanism for numbers tells the second one."""
-    return Reading(
-        reading.users,
-        np.repeat(reading.symbols, 2, axis=1),
-        reading.scale[0] * np.array([-1.0, 1.0]),
-        np.array([1 - reading.offset[0], reading.offset[0]]),
-    )
+def _features(
+    study: Study, found: Iterable[FeatureReading], answered: int, drawn: tuple[int, int] | None = None
+) -> Iterator[Item]:
+    for column, own, scale, reading, base in found:
+        key = feature_key(column) + ("-own" if own else "")
+        yield Item(key, study.question(column), scale, reading, answered, drawn, base)
 
 
 def _choices(study: Study, ask: Choice, users: NDArray[np.int64], estimate: Any) -> Iterator[Item]:
@@ -217,11 +199,7 @@ def _choices(study: Study, ask: Choice, users: NDArray[np.int64], estimate: Any)
 def _shown(study: Study, shown: OpenData) -> Iterator[Item]:
     """Yield what a panel shows."""
     people = len(shown.users)
-    scales = _feature_scales(study, apart=True)
-    for column, scale in enumerate(scales):
-        values = shown.features[:, column]
-        answers = _one_hot(values.astype(np.int64), len(scale.names)) if scale.shares else values[:, None]
-        yield Item(feature_key(column), study.question(column), scale, read_open(shown.users, answers), people)
+    yield from _features(study, shown_features(study, shown.users, shown.features), people)
     if study.declared.classes:
         answers = _one_hot(shown.labels, study.declared.classes)
         words = study.class_question or "Class"

@@ -16,7 +16,7 @@ from privet.collection.operator.results.sources import CLASS, Item, RoundReports
 from privet.collection.study.manifest import Study
 from privet.data.files import atomic_file
 from privet.errors import InvalidParameter, PrivetError
-from privet.estimation.statistics.findings import Finding, Scale, find, find_within
+from privet.estimation.statistics.findings import Finding, Scale
 from privet.estimation.statistics.friends import list_length, mixing
 from privet.estimation.statistics.readings import Reading
 
@@ -162,8 +162,8 @@ def results_of(rounds: Sequence[RoundReports], by: str | None = None) -> StudyRe
             for each group, too, by inverting both randomisations.
     """
     sources = read_rounds(rounds)
-    questions = [_result(item, source, find(item.reading, item.scale)) for source in sources for item in _own(source)]
-    links = [_result(item, source, find(item.reading, item.scale)) for source in sources for item in _counted(source)]
+    questions = [_result(item, source, item.find()) for source in sources for item in _own(source)]
+    links = [_result(item, source, item.find()) for source in sources for item in _counted(source)]
     links += [*_lists(rounds), *_mixed(rounds, sources[0])]
     words, groups = ("", []) if by is None else _tables(rounds[0].study, sources, by)
     users = {int(user) for each in rounds for user in (*each.answers.users, *each.shown.users)}
@@ -222,7 +222,7 @@ def _tables(study: Study, sources: Sequence[Source], by: str) -> tuple[str, list
         for place, name in enumerate(scale.names):
             members = _column(grouping, place)
             others = (each for each in (*_own(source), *_counted(source)) if each.key != key)
-            found += [_result(each, source, find_within(members, each.reading, each.scale), name) for each in others]
+            found += [_result(each, source, each.find_within(members), name) for each in others]
     if not words:
         raise InvalidParameter(f"The study's reports do not tell which group of '{by}' people are in.")
     return words, found

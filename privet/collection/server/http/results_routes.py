@@ -74,6 +74,8 @@ class ResultsRoutes:
         chain = await asyncio.to_thread(self.collector.store.chain)
         if newest.is_open() or chain.planned:
             raise Refused(404, "not published", "The results are published here when the study has closed.")
+        if await asyncio.to_thread(self.collector.store.expired) is not None:
+            raise Refused(404, "deleted", "The reports were deleted as the study promised, and the results with them.")
         made = await asyncio.to_thread(self._made, None, _language(request), True)
         return Response(made, media_type="text/html", headers=PAGE_HEADERS)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,21 +12,39 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from privet.data import Graph
+from privet.data import Graph, split_nodes
 from privet.errors import InvalidData, InvalidParameter
 from privet.estimation.answers.answer_models import KnownAccuracy
+from privet.estimation.answers.answer_stability import false_classes_to_turn
 from privet.graph import LazyFeatures
 from privet.mechanisms import AffineFeatures, OfferedResponse
 from privet.models import GNN, TrainingSettings, accuracy, seeded, train
+from privet.release.asks.person import Person
+from privet.release.log_shares import published_weights
 from privet.systems import Inquiry, LocalSystem
 from privet.systems.controls import Control
 from privet.systems.fitted import Fitted
 from privet.systems.local.structure import Structure
 
-__all__ = ["PRIORS", "RAW_GRAPH", "RAW_NETWORK", "answer_worth", "measure_worth", "raw_network"]
+__all__ = [
+    "PRIORS",
+    "RAW_GRAPH",
+    "RAW_NETWORK",
+    "STANDING",
+    "answer_worth",
+    "measure_stability",
+    "measure_worth",
+    "raw_network",
+]
 
 PRIORS: Mapping[str, tuple[float, ...]] = {"flat": (1 / 8,) * 8, "sharp": (0.45, 0.4, *(0.025,) * 6)}
 """What the server believes of a person's class before it asks: nothing, or that it is one of two."""
+
+STANDING: Mapping[str, tuple[str, str]] = {
+    "two": ("stand 2", "answers that stand against two false published classes of friends"),
+    "three": ("stand 3", "answers that stand against three"),
+}
+"""The columns beside the share of answers that stand against one false published class of a friend."""
 
 _BACKBONES = ("gcn", "sage")
 _SETTINGS: dict[str, Any] = {"max_epochs": 200, "learning_rate": 0.01, "weight_decay": 5e-4, "patience": 40}
@@ -64,6 +83,28 @@ def answer_worth(prior: NDArray[np.float64], options: int, epsilon: float, accur
     told = flip + (keep - flip) * truth  # P(randomised answer | class)
     answers = prior @ told
     return float(prior @ (told * np.log2(told)).sum(axis=1) - answers @ np.log2(answers))
+
+
+def measure_stability(kind: str, system: LocalSystem, graph: Graph, seed: int) -> float:
+    """Return the share of unlabelled people whose true answer stands against so many false classes of friends.
+
+    Args:
+        kind: One of :data:`STANDING`, or "private" for one false class.
+        system: Inquiry, with a budget of the person question in one wave.
+        graph: People with features, friends and classes.
+        seed: The seed of the split and of the simulation.
+    """
+    if not isinstance(system, Inquiry) or system.epsilon_person is None:
+        raise InvalidParameter("system", "inquiry with epsilon_person", system.name)
+    people = graph.replace(split=split_nodes(graph, seed=seed))
+    collected = replace(system, seed=seed).collect(people)
+    ask = cast(Person, collected.release.question(Person.name).ask)
+    users = np.intersect1d(collected.answers[Person.name].users, np.flatnonzero(collected.split.test))
+    weights = published_weights(sp.csr_array(graph.adjacency[users]), ask.attachment("table"))
+    features = None if graph.features is None else sp.csr_array(graph.features)[users]
+    false = {"two": 2, "three": 3}.get(kind, 1)
+    needed = false_classes_to_turn(ask, features if ask.reads_features else None, weights, users, most=false)
+    return float((needed > false).mean())
 
 
 def raw_network(graph: Graph, seed: int | None) -> Fitted:

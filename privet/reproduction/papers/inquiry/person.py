@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import exp
 from typing import Any
 
-from privet.reproduction.published import Cell, PublishedTable
+from privet.reproduction.papers.inquiry.measures import STANDING, measure_stability
+from privet.reproduction.published import Cell, Measure, PublishedTable, of_kinds
 
 __all__ = ["TABLES", "limit"]
 
@@ -24,6 +25,7 @@ _PROTOTYPE: dict[str, tuple[int, tuple[float, ...]]] = {
 """The number of classes, and the first prototype's figures at 2, 3 and 4."""
 _PUBLIC = ("cora", "citeseer", "amherst", "cornell")
 _FEW = ("facebook", "cornell", "amherst", "cora")
+_STANDING = Measure("stability", "share (%)", lambda system: of_kinds(measure_stability, STANDING))
 _UNITS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0)
 _SPLIT = [0.05, 0.05]
 
@@ -141,4 +143,26 @@ def _cell(
     return Cell(dataset, condition, {"epsilon_person": eps, **settings}, prototype, at=eps, series=series, **rest)
 
 
-TABLES = (_person(), _public(), _waves(), _units())
+def _false() -> PublishedTable:
+    """The true answers that false published classes of friends cannot change."""
+    cells = [
+        Cell(dataset, words, {"epsilon_person": 4.0, "reads": reads}, None, at=4.0, series=words)
+        for reads, words in (("everything", "features and friends"), ("friends", "friends alone"))
+        for dataset in _FEW
+    ]
+    return PublishedTable(
+        "inquiry-false",
+        "Answers that stand whatever so many friends' published classes are",
+        "inquiry",
+        tuple(cells),
+        measure=_STANDING,
+        remark=(
+            "The share of unlabelled people whose true answer no such number of false published classes can change, "
+            "counted on their own lists: ours is for one false class. A false class is a friend published in a wrong "
+            "class, left out, or published without cause."
+        ),
+        beside=tuple(STANDING),
+    )
+
+
+TABLES = (_person(), _public(), _waves(), _units(), _false())

@@ -73,6 +73,14 @@ def test_everybody_sees_them_after_closing(open_page):
         assert "<script" not in page.text
 
 
+def test_results_end_with_the_reports_that_they_are_made_from(open_page):
+    store, client = open_page()
+    with client, store:
+        store.close()
+        store.expire(early=True)
+        wait_until(lambda: "deleted as the study promised" in client.get("/results").json()["error"])
+
+
 def test_nobody_sees_results_that_the_manifest_does_not_promise(open_page):
     store, client = open_page(publish=False)
     with client, store:

@@ -21,10 +21,19 @@ export function possibilities(study) {
   return table(text("check.may-caption"), headings, parts.map(({ name, sent }) => [name, sent]), { class: "pairs" });
 }
 
+function sentRows(study, body) {
+  const report = unpack(study, body);
+  return kindsOf(study).flatMap((kind) => kind.sent(study, report));
+}
+
+/** What was sent as pairs of texts: the question, and what stands in the report for it. */
+export function sentInWords(study, body) {
+  return sentRows(study, body).map((row) => row.map((cell) => cell.textContent ?? cell));
+}
+
 /** A table of what was sent. */
 export function sentOf(study, body) {
-  const report = unpack(study, body);
-  const rows = kindsOf(study).flatMap((kind) => kind.sent(study, report));
+  const rows = sentRows(study, body);
   return listed(text("sent.caption"), [text("check.question"), text("sent.what")], rows, "pairs sent-values");
 }
 

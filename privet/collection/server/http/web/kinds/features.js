@@ -3,7 +3,9 @@
 import { element } from "../controls/dom.js";
 import { allowed, categoryName, field, numberInput, questionOf, readAnswer } from "../controls/fields.js";
 import { pasted } from "../controls/many.js";
+import { conditional, isOwn, openChoice, openNumber, ownInWords, severalField } from "../controls/own_answers.js";
 import { Laplace, MultiBit, SampledResponse } from "../mechanisms/mechanisms.js";
+import { MixedResponse } from "../mechanisms/mixed_response.js";
 import { isForeign, readNumber } from "../texts/entered.js";
 import { percent, tidy } from "../texts/numbers.js";
 import { counted, text } from "../texts/texts.js";
@@ -20,12 +22,13 @@ export const features = {
   cost: (study) => ({ name: names(study), sent: describe(study.features), epsilon: study.features.epsilon }),
   answered: answeredFeatures,
   sent,
-  unprotected: (study) => (study.features instanceof SampledResponse ? ["sampled"] : []),
+  unprotected: ({ features: { constructor: kind } }) => ([SampledResponse, MixedResponse].includes(kind) ? ["sampled"] : []),
 };
 
 /** The form's part; `peek()` gives the answers without a word about what is wrong, null as long as something is. */
 export function featureControl(study) {
-  return study.domains.length > MOST_CONTROLS ? pasted(study) : fields(study);
+  const isLong = study.domains.length > MOST_CONTROLS && !study.domains.some(isOwn);
+  return isLong ? pasted(study) : fields(study);
 }
 
 function names(study) {
@@ -37,16 +40,23 @@ function names(study) {
 }
 
 function fields(study) {
-  const made = study.domains.map((domain, i) => one(study, domain, i));
+  const made = study.domains.map((domain, i) => {
+    const each = one(study, domain, i);
+    return { entry: () => readAnswer(each.control.value, domain), ...each };
+  });
+  const { entries, refresh } = conditional(made, study.domains);
+  const node = element("div", { class: "fields" }, ...made.map((each) => each.node));
+  for (const kind of ["input", "change"]) node.addEventListener(kind, refresh);
+  refresh();
   return {
-    node: element("div", { class: "fields" }, ...made.map(({ node }) => node)),
+    node,
     peek() {
-      const entered = made.map(({ control }, i) => readAnswer(control.value, study.domains[i]));
+      const entered = entries();
       return entered.some(({ problem }) => problem !== null) ? null : entered.map(({ value }) => value);
     },
     read: (problems) =>
-      made.map(({ control, complain }, i) => {
-        const { value, problem } = readAnswer(control.value, study.domains[i]);
+      entries().map(({ value, problem }, i) => {
+        const { control, complain } = made[i];
         const sentence = problem !== null && isShort(study.domains[i]) ? instruction(study.domains[i]) : problem;
         complain(sentence);
         if (sentence !== null) problems.push({ id: control.id, question: questionOf(study, i), sentence });
@@ -60,15 +70,19 @@ const instruction = (domain) => (isShort(domain) ? text("answer.choose-of", { co
 
 function one(study, domain, i) {
   const [id, question] = [`feature-${i}`, questionOf(study, i)];
+  if (domain.kind === "several") return severalField(id, question, domain);
   if (isShort(domain)) {
     const codes = Array.from({ length: domain.count }, (_, code) => code);
     const options = codes.map((code) => element("option", { value: code, lang: "" }, categoryName(domain, code)));
     const control = element("select", {}, element("option", { value: "" }, text("answer.choose")), ...options);
-    return field(id, question, control, instruction(domain));
+    const listed = field(id, question, openChoice(control, domain), instruction(domain));
+    const chosen = () => (listed.control.value === "" ? Number.NaN : Number(listed.control.value));
+    const entry = () => ({ value: chosen(), problem: Number.isNaN(chosen()) ? allowed(domain) : null });
+    return isOwn(domain) ? { ...listed, entry } : listed;
   }
   const made = field(id, question, numberInput(domain), allowed(domain));
   made.control.addEventListener("input", () => noteReading(made, domain, study.shows));
-  return made;
+  return isOwn(domain) ? openNumber(made, domain, readAnswer) : made;
 }
 
 /**
@@ -96,7 +110,7 @@ export function answeredFeatures(study, raw) {
 
 function sent(study, report) {
   const chosen = report.coordinates ?? [...study.domains.keys()];
-  const inWords = (feature, place) => symbolInWords(study.features, report.symbols[place], study.domains[feature]);
+  const inWords = (feature, place) => symbolInWords(study.features, report.symbols[place], study.domains[feature], feature);
   const silent = study.domains.length - chosen.length;
   const others = silent > 0 ? [[counted("check.silent", silent), text("check.nothing")]] : [];
   return [...shortened(chosen, inWords, study), ...others];
@@ -110,13 +124,32 @@ function shortened(features, inWords, study) {
 
 /** A raw answer in words. */
 export function rawInWords(value, domain) {
+  const own = ownInWords(value, domain);
+  if (own !== null) return own;
+  if (domain.kind === "several") return chosenInWords(value, domain);
   if (domain.kind === "categories") return categoryName(domain, value);
   const clipped = Math.min(Math.max(value, domain.low), domain.high);
   const answer = tidy(value, 15);
   return clipped === value ? answer : text("check.clipped", { answer, end: tidy(clipped) });
 }
 
-function symbolInWords(mechanism, symbol, domain) {
+function chosenInWords(sum, domain) {
+  const codes = Array.from({ length: domain.count }, (_, code) => code).filter((code) => (sum >> code) & 1);
+  return codes.length === 0 ? text("answer.none-chosen") : codes.map((code) => categoryName(domain, code)).join(", ");
+}
+
+/** What one symbol of a mixed questionnaire says. */
+function mixedInWords(mechanism, symbol, domain, feature) {
+  const [option, level] = mechanism.decode(symbol, feature);
+  const beyond = level - (mechanism.levels[feature] - domain.extras);
+  if (beyond >= 0) return ownInWords(domain.high + 1 + beyond, domain);
+  if (domain.kind === "interval") return text(level === 1 ? "check.higher" : "check.lower");
+  if (domain.kind === "categories") return categoryName(domain, level);
+  return text(level === 1 ? "check.chosen" : "check.not-chosen", { choice: categoryName(domain, option) });
+}
+
+function symbolInWords(mechanism, symbol, domain, feature) {
+  if (mechanism instanceof MixedResponse) return mixedInWords(mechanism, symbol, domain, feature);
   if (mechanism instanceof MultiBit) return text(symbol > 0 ? "check.higher" : "check.lower");
   if (mechanism instanceof SampledResponse) return categoryName(domain, symbol);
   const minus = (written) => written.replace("-", "−");
@@ -135,10 +168,11 @@ function describeSymbol(mechanism) {
     const { low, total } = mechanism.odds;
     return text("sent.bit", { wrong: percent(low / total) });
   }
-  if (mechanism instanceof SampledResponse) {
+  if (mechanism instanceof SampledResponse || mechanism instanceof MixedResponse) {
     const chances = mechanism.weights.map(({ high, total }) => 1 - high / total);
     const least = percent(chances.reduce((a, b) => Math.min(a, b)));
     const most = percent(chances.reduce((a, b) => Math.max(a, b)));
+    if (mechanism instanceof MixedResponse) return text("sent.mixed", { least, most });
     return least === most ? text("sent.category", { chance: least }) : text("sent.categories", { least, most });
   }
   if (mechanism instanceof Laplace) {

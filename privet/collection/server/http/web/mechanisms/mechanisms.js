@@ -11,7 +11,7 @@ const LAPLACE_TAIL = 45; // reports are clipped 45 scales beyond the range
 const MOST_LIST_ENTRIES = 1 << 18; // made-up neighbours that a browser is asked to draw and to remember
 
 /** The bytes of the smallest signed integer that holds -extent .. extent - 1. */
-function bytesFor(extent) {
+export function bytesFor(extent) {
   return [1, 2, 4].find((bytes) => extent <= 2 ** (8 * bytes - 1)) ?? 8;
 }
 
@@ -177,7 +177,7 @@ function checkParameter(value, least, most) {
 }
 
 /** Keep the truth with weight `high`, move to each of the other choices with weight `low`; one draw each. */
-function answer(truths, choices, weights, bits) {
+export function answer(truths, choices, weights, bits) {
   const bounds = weights.map(({ high, low }, i) => high + (choices[i] - 1) * low);
   return bits.below(bounds, truths.length).map((draw, i) => {
     const { high, low } = weights[i];

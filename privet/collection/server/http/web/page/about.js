@@ -13,6 +13,8 @@ export function describeStudy(study, node) {
   const { title, purpose, operator, eligible } = study.manifest;
   document.title = text("about.window", { title });
   byId("title").replaceChildren(theirs(title));
+  byId("asker").replaceChildren(...pieces("about.asker", { operator: theirs(operator) }));
+  byId("asker").hidden = false;
   byId("purpose").replaceChildren(theirs(purpose));
   byId("summary").replaceChildren(
     ...inThreeLines(study).map(([heading, sentence]) => element("li", {}, element("strong", {}, heading), ` ${sentence}`)),
@@ -59,6 +61,6 @@ function describeCost(study) {
   const made = table(text("cost.caption"), headings, rows, { class: list.length > 1 ? "stacked totalled" : "stacked" });
   byId("parts").replaceChildren(made);
   byId("unprotected").replaceChildren(...unprotected(study).map((sentence) => element("li", {}, sentence)));
-  const command = element("code", { translate: "no" }, "privet participate LINK --answers answers.json");
+  const command = element("code", { translate: "no" }, "privet participate LINK");
   byId("trust-client").replaceChildren(...pieces("trust.client", { command }));
 }

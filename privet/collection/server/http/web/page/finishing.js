@@ -3,7 +3,7 @@
 import { describeBudget } from "./budget.js";
 import { bytesOf, sentOf } from "../answers/comparison.js";
 import { withdraw } from "../device/delivery.js";
-import { byId } from "../controls/dom.js";
+import { byId, element } from "../controls/dom.js";
 import { forgetPublic } from "../device/offline.js";
 import { receiptFacts, saveReceipt } from "../device/receipt.js";
 import { state } from "./state.js";
@@ -15,7 +15,8 @@ import { markWithdrawn } from "../device/withdrawal.js";
 export async function showSent(focus) {
   const { study, node, report } = state;
   byId("receipt").replaceChildren(await receiptFacts(study, node, report));
-  byId("sent-values").replaceChildren(sentOf(study, report.body));
+  const words = element("p", { class: "hint" }, text(study.shows ? "sent.as-shown" : "sent.chance"));
+  byId("sent-values").replaceChildren(words, sentOf(study, report.body));
   byId("sent-report").replaceChildren(bytesOf(study, report.body));
   describeBudget(study, report);
   setStep(2);

@@ -6,6 +6,7 @@ import { checkPlanned, readPlan, readRelease } from "./questions.js";
 
 const MOST_FEATURES = 100_000; // what a page can ask for; the Python client has no such limit
 const MOST_DAYS = 36_600;
+const MOST_CHOICES = 30;
 const MOST_EARLIER = 100; // each of them is fetched
 const KEYS = [
   ...["format", "version", "title", "purpose", "operator", "eligible", "nodes", "schema", "questions"],
@@ -80,11 +81,13 @@ function readSchema(schema) {
   check(Array.isArray(schema.features), "the schema's features are not a list");
   const domains = [];
   for (const entry of schema.features) {
-    const kind = Object.hasOwn(entry ?? {}, "categories") ? "categories" : "interval";
-    checkKeys(entry, [kind, "repeat"], "a feature");
+    const kind = ["categories", "several"].find((name) => Object.hasOwn(entry ?? {}, name)) ?? "interval";
+    const own = ["skip", "needs"].filter((name) => Object.hasOwn(entry ?? {}, name)); // there only if they say something
+    checkKeys(entry, [kind, "repeat", ...own], "a feature");
     check(isCount(entry.repeat, 1), "a feature's repeat is not a number");
     check(domains.length + entry.repeat <= MOST_FEATURES, "it has more features than a page can ask for");
-    const domain = kind === "categories" ? readCategories(entry.categories) : readInterval(entry.interval);
+    const plain = kind === "interval" ? readInterval(entry.interval) : readCategories(entry[kind], kind);
+    const domain = { ...plain, ...readOwn(entry, domains) };
     for (let i = 0; i < entry.repeat; i += 1) domains.push(domain);
   }
   check(domains.length > 0, "it has no features");
@@ -104,8 +107,22 @@ function readInterval(bounds) {
   return { kind: "interval", low: bounds[0], high: bounds[1] };
 }
 
-function readCategories(value) {
+function readCategories(value, kind) {
   const { count, names } = readCounted(value);
-  check(isCount(count, 2) && count <= 2 ** 20, "the number of a feature's categories is not one");
-  return { kind: "categories", count, names, low: 0, high: count - 1 };
+  const most = kind === "several" ? MOST_CHOICES : 2 ** 20;
+  check(isCount(count, 2) && count <= most, "the number of a feature's categories is not one");
+  return { kind, count, names, low: 0, high: kind === "several" ? 2 ** count - 1 : count - 1 };
+}
+
+/** Answers of their own: "prefer not to say", and that a question does not apply without an answer to an earlier one. */
+function readOwn({ skip = false, needs = null }, earlier) {
+  check(typeof skip === "boolean", "skip is neither true nor false");
+  const shaped = needs === null || (Array.isArray(needs) && needs.length === 2 && Array.isArray(needs[1]));
+  check(shaped, "the condition of a question is not one");
+  if (needs === null) return { skip, needs, extras: Number(skip) };
+  const [column, codes] = needs;
+  const other = isCount(column, 0) ? earlier[column] : undefined;
+  const known = codes.length > 0 && codes.every((code) => isCount(code, 0) && code < (other?.count ?? 0));
+  check(other?.kind === "categories" && known, "the condition of a question is not one");
+  return { skip, needs: { column, codes }, extras: Number(skip) + 1 };
 }

@@ -14,6 +14,7 @@ import {
   SampledResponse,
   SubsetResponse,
 } from "../mechanisms/mechanisms.js";
+import { MixedResponse } from "../mechanisms/mixed_response.js";
 import { Refusal } from "./refusal.js";
 
 const NUMERIC = { "multi-bit": MultiBit, hds: HDS, piecewise: Piecewise, laplace: Laplace };
@@ -104,8 +105,12 @@ function features(budget, { domains }) {
   check(sample === null || (isCount(sample, 1) && sample <= domains.length), "the number of sampled features is not one");
   const isSampled = budget.mechanism === "sampled-response";
   check(!isSampled || domains.every(({ kind }) => kind === "categories"), "sampled-response needs categories");
-  check(isSampled || Object.hasOwn(NUMERIC, budget.mechanism), `its mechanism “${budget.mechanism}” is unknown`);
-  const Kind = isSampled ? SampledResponse : NUMERIC[budget.mechanism];
+  const isMixed = budget.mechanism === "mixed-response";
+  const isPlain = domains.every(({ kind, extras }) => kind !== "several" && extras === 0);
+  check(isMixed || isPlain, `“${budget.mechanism}” would read several choices, or answers of their own, as something else`);
+  const known = isSampled || isMixed || Object.hasOwn(NUMERIC, budget.mechanism);
+  check(known, `its mechanism “${budget.mechanism}” is unknown`);
+  const Kind = isSampled ? SampledResponse : isMixed ? MixedResponse : NUMERIC[budget.mechanism];
   const mechanism = guarded(() => new Kind({ ...budget, sample }, domains));
   return { mechanism, cost: mechanism.epsilon, width: mechanism.sampled };
 }

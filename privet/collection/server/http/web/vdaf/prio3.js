@@ -3,6 +3,7 @@
  * valid. Nothing here is constant in time: who measures the page's computing time to the microsecond may learn something.
  */
 
+import { joined } from "./bytes.js";
 import { Count, HigherDegree, Histogram, MultihotCountVec, Sum, SumVec } from "./circuits.js";
 import { FIELD64 } from "./fields.js";
 import { powerOfTwo } from "./gadgets.js";
@@ -23,16 +24,6 @@ const VARIANTS = {
   Prio3SumVecWithMultiproof: [UNNAMED, (parameters) => new SumVec(parameters, FIELD64)],
   Prio3HigherDegree: [UNNAMED, () => new HigherDegree()],
 };
-
-function joined(...parts) {
-  const found = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let place = 0;
-  for (const part of parts) {
-    found.set(part, place);
-    place += part.length;
-  }
-  return found;
-}
 
 /** One variant by its name in the draft, with its parameters as in Python. */
 export class Prio3 {
