@@ -74,6 +74,23 @@ def test_consent_speaks_of_everything_at_once() -> None:
     assert "counts twice" not in told
 
 
+def test_a_panel_is_asked_for_its_friends_and_told_so() -> None:
+    first = first_round(plan=PLAN)
+    ready = prepare(first, 2, Server.of(first))
+    assert ready.shows
+    assert "your friends: which of the 29 others they are" in describe(first, None, ready)
+    assert (
+        "who show their features, class and friends as they are, and their friendships" in first.guarantee().in_words()
+    )
+    assert any("a friendship with one of them is shown as it is" in text for text in first.guarantee().unprotected)
+    features = first_round(plan={**PLAN, "questions": [LABEL, person(reads="friends").declared()]})
+    assert "your friends" not in describe(features, None, prepare(features, 2, Server.of(features)))
+    device = Participant(Ledger(":memory:"), SeededBits(0))
+    device.agree(first, shows=True)
+    reply = device.answer(first, 2, replace(ANSWERS, label=1), now=NOW, prepared=ready)
+    assert reply.symbols() == {"features": [1.0, 2.0, 3.0, 4.0], "label": 1, "neighbours": [3, 20, 23, 25]}
+
+
 def test_the_assessment_knows_a_whole_list() -> None:
     rounds, _ = waves(person())
     text = impact_assessment(Chain(tuple(rounds)))

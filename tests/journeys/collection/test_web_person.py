@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from patience import wait_until
 from web_visits import CHROMIUM, Live, Visit, at, shown_report
 
 from privet.collection.server.store.store import Store
 from privet.collection.study.directory import Directory
+from privet.collection.study.forms import OpenForm
 from privet.collection.study.manifest import Study
 from privet.data import Categories, Interval, Schema
 from privet.data.population import Population
 from privet.release import LocalRelease, PrivateData
 from privet.release.asks.person import Person
 from privet.release.asks.person_again import PersonAgain
+from privet.release.blobs import array_digest, blob_of
 from privet.release.tree import HashTree
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (PRIVET_CHROMIUM)")
 
-NODES, ME, LATER = 40, 20, 33
+NODES, ME, LATER, PANELLIST = 40, 20, 33, 35
 SCHEMA = Schema((Interval(0.0, 12.0), Categories(2, ("no", "yes"))), 4, True, ("A", "B", "C", "D"))
 DIRECTORY = Directory(("Ada Ångström", "José García", "Zoë Müller", *(f"Person {i}" for i in range(3, NODES))))
 NOBODY = [-1] * 4
@@ -50,17 +57,30 @@ class Waves(Live):
         first, rest, greedy = ({"ask": each.name, **fixed, **each.to_dict()} for each in waves)
         release = LocalRelease.from_list([label, first, rest], Population(SCHEMA, NODES))
         plan = {"system": "inquiry", "settings": {}, "questions": [each.declared() for each in release.questions]}
-        self.first = declared([label], plan=plan)
+        panel = np.array([PANELLIST], dtype=np.int32)
+        self.first = declared([label], plan=plan, panel=array_digest(panel))
         self.second = declared([first], plan=plan, earlier=[self.first.id])
         earlier = [self.first.id, self.second.id]
         self.third = declared([rest], plan=plan, earlier=earlier)
         self.greedy = declared([greedy], plan=plan, earlier=earlier, eligible="Everybody again.")
         store = Store.open(folder / f"{self.first.id[:12]}.sqlite", self.first)
         store.publish("".join(f"{node},{name}\n" for node, name in enumerate(DIRECTORY.names)).encode())
+        store.publish(blob_of(panel))
         store.publish_asks(*waves)
-        store.at(self.second)
         store.dispose()
         super().__init__(self.first, folder)
+
+    def begin(self, study: Study) -> None:
+        """Open a later round, and wait until the collector has noticed it."""
+
+        def is_open() -> bool:
+            with contextlib.suppress(urllib.error.HTTPError), urllib.request.urlopen(address) as reply:
+                return bool(json.load(reply)["open"])
+            return False
+
+        address = f"{self.origin}/status/{study.id}"
+        self.store.at(study)
+        wait_until(is_open, pause=0.1)
 
 
 def declared(release: list[dict[str, Any]], **rest: Any) -> Study:
@@ -73,6 +93,7 @@ def declared(release: list[dict[str, Any]], **rest: Any) -> Study:
 @pytest.fixture(scope="module")
 def waves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Waves]:
     live = Waves(tmp_path_factory.mktemp("waves"))
+    live.begin(live.second)
     yield live
     live.stop()
 
@@ -149,9 +170,24 @@ def test_one_answer_about_everything(
 def test_a_device_that_answered_one_wave_answers_no_other(tmp_path: Path, visitor: Callable[..., Visit]) -> None:
     waves = Waves(tmp_path)
     try:
+        a_panel_shows_its_friends(waves, visitor)
+        waves.begin(waves.second)
         in_two_waves(waves, visitor)
     finally:
         waves.stop()
+
+
+def a_panel_shows_its_friends(waves: Waves, visitor: Callable[..., Visit]) -> None:
+    visit = visitor()
+    page = visit.open(waves.link(PANELLIST, waves.first.id))
+    page.get_by_text("Costs in detail, limits of the protection").click()
+    fill_in(page)
+    page.get_by_label("B", exact=True).check()
+    page.locator("#panel-agree").check()
+    page.get_by_role("button", name="Continue").click()
+    body = send(page)
+    assert body == OpenForm.of(waves.first).pack([2.5, 1.0], 1, [0, 1, 2, 7], PANELLIST)
+    assert waves.store.get(PANELLIST) == body
 
 
 def in_two_waves(waves: Waves, visitor: Callable[..., Visit]) -> None:
@@ -161,7 +197,7 @@ def in_two_waves(waves: Waves, visitor: Callable[..., Visit]) -> None:
     page.get_by_role("button", name="Continue").click()
     send(page)
     page.close()
-    waves.store.at(waves.third)
+    waves.begin(waves.third)
     page = visit.open(waves.link(ME + 2, waves.third.id))  # whose offers leave this person out
     page.get_by_role("heading", name="This round does not ask you").wait_for()
     page.close()
