@@ -46,7 +46,7 @@ class Scale:
 
     @property
     def in_percent(self) -> bool:
-        """True if figures are shares of people: of categories, or of choices of which several may be chosen."""
+        """True if figures are shares of people, who have one category or choose several."""
         return self.shares or (bool(self.names) and not self.counts)
 
     @property
