@@ -1,6 +1,6 @@
 /** The questions of a release: each entry of a manifest is understood whole or refused. */
 
-import { canonical } from "./chain.js";
+import { canonical, hasAlternatives } from "./chain.js";
 import { check, checkKeys, guarded, isCount, isObject } from "./checks.js";
 import {
   AdjacencyResponse,
@@ -48,7 +48,7 @@ const isDigest = (value, kind) => typeof value === "string" && new RegExp(`^${ki
 export function readRelease(release, schema, nodes) {
   const asked = readQuestions(release, schema, nodes, TABLES);
   const names = asked.map(({ name }) => name);
-  check(!(names.includes("features") && names.includes("resemblance")), "it asks about features in two ways");
+  check(!hasAlternatives(names), "it asks two questions in one round of which a person answers one");
   return asked;
 }
 
