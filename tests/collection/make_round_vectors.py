@@ -565,7 +565,7 @@ def _dishonest_invitations(server: Server) -> list[Server]:
 
 
 def _unreadable() -> list[dict[str, Any]]:
-    """Rounds that ask one person two questions of which a person answers one: only one would be charged."""
+    """Rounds with two questions of which a person answers one, and rounds that misread answers of their own."""
     server, offers = Server(), offered(random.Random(1), 13, 4, 3)
     arrays = {name: server.array(each) for name, each in whole_arrays(random.Random(2), 13, 3, 4, "everything").items()}
     first, again = (person(server, offers, 3, wave, **arrays) for wave in (False, True))
@@ -574,9 +574,18 @@ def _unreadable() -> list[dict[str, Any]]:
     made = []
     for one, other in pairs:
         document = json.loads(declared(server, [one], plan=plan(one, other, USUAL[1])).canonical())
-        written = json.dumps(document | {"release": [one, other]}, sort_keys=True, separators=(",", ":"))
-        made.append({"id": hashlib.sha256(written.encode()).hexdigest(), "manifest": written})
+        made.append(_written(document | {"release": [one, other]}))
+    schema = json.loads(json.dumps(document["schema"]))
+    schema["features"][1]["skip"] = True  # an answer of its own, which the question would read as a category
+    for question in (first, other):
+        release = {"release": [question], "plan": plan(question, USUAL[1])}
+        made.append(_written(document | release | {"schema": schema}))
     return made
+
+
+def _written(document: dict[str, Any]) -> dict[str, str]:
+    written = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return {"id": hashlib.sha256(written.encode()).hexdigest(), "manifest": written}
 
 
 if __name__ == "__main__":
