@@ -18,6 +18,7 @@ from privet.evaluation.ceiling import CEILING
 from privet.evaluation.documents import Document, demand
 from privet.evaluation.evaluate import evaluate
 from privet.evaluation.results import Result
+from privet.privacy.rounding import at_most
 from privet.systems import SYSTEMS, CentralSystem, System
 from privet.systems.controls import LABEL_PROPAGATION, MAJORITY, STRUCTURE
 from privet.systems.presets import competing, prepared, system_for
@@ -169,6 +170,18 @@ def _rows(entry: Entry) -> Iterator[dict[str, Any]]:
         yield {**shared, "figure": name, **own, "remark": result.verdict if name == "system" else ""}
 
 
+def _check_true(system: System, graph: Graph, epsilon: float) -> None:
+    """Refuse to compare a system at an epsilon below its true one, such as one whose other budgets are not stated."""
+    promise = system.guarantee(graph)
+    if promise is None:
+        raise InvalidParameter("It adds no noise and promises nothing, so there is no epsilon to compare it at.")
+    spent = promise.epsilon
+    if spent > epsilon * (1 + 1e-9):
+        raise InvalidParameter(
+            f"With these budgets its true epsilon is {at_most(spent)}. State what part of {epsilon:g} each budget gets."
+        )
+
+
 def measure_leaderboard(
     graphs: Mapping[str, Graph],
     taking_part: Sequence[Contender],
@@ -201,6 +214,7 @@ def measure_leaderboard(
             system = contender.built(dataset, epsilon)
             beside = [each for each in (*system.controls(), CEILING) if each.key in BESIDE]
             ready = prepared(graph, contender.system, dataset)
+            _check_true(system, ready, epsilon)
             result = evaluate(system, ready, seeds, controls=beside, dataset=dataset, store=store, workers=workers)
         except PrivetError as error:
             return Entry(contender.label, dataset, epsilon, None, str(error))

@@ -9,12 +9,20 @@ from functools import cached_property, reduce
 from operator import add
 
 from privet.privacy import Guarantee, Unit, joint
-from privet.privacy.guarantee import sum_up
+from privet.privacy.guarantee import ADJACENCY, sum_up
 from privet.privacy.ledger import LedgerLine
 from privet.release.asks import Ask
 from privet.release.question import Question
 
 __all__ = ["Aggregate", "Price"]
+
+_WIDE = {Unit.FRIEND_LIST, Unit.PERSON}
+_IN_COMMON = {
+    Unit.PERSON: (Unit.FEATURES, Unit.NEIGHBOUR_BIT),
+    Unit.FRIEND_LIST: (Unit.NEIGHBOUR_BIT,),
+    Unit.RELATIONSHIP: (Unit.NEIGHBOUR_BIT,),
+}
+"""What an answer about a wide unit and one about single relationships both protect."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +78,21 @@ class Price:
 
     @cached_property
     def whole(self) -> Guarantee:
-        """The promise about all units together."""
+        """The promise about all units together.
+
+        Beside an answer about everything on a device, or about its whole list, single relationships may be asked for.
+        Of these nothing bounds how many, so that nothing bounds the whole list: both promises then hold together of
+        features and of one bit of the list, which both cover.
+        """
         if not self.parts:
             return Guarantee.local(Unit.FEATURES, 0.0)
-        return joint(*self.parts) if len(self.parts) > 1 else self.parts[0]
+        if len(self.parts) == 1:
+            return self.parts[0]
+        whole, units = joint(*self.parts), [Unit(part.unit) for part in self.parts]
+        if Unit.RELATIONSHIP not in units or not _WIDE & set(units):
+            return whole
+        kept = tuple(dict.fromkeys(each for unit in units for each in _IN_COMMON.get(unit, (unit,))))
+        return replace(whole, unit=" and ".join(kept), adjacency="; and ".join(ADJACENCY[each] for each in kept))
 
     def bound(self, unit: Unit) -> float:
         """Return the largest privacy loss of one unit, whether it is asked about by itself or as part of a wider one.
@@ -83,7 +102,7 @@ class Price:
         Args:
             unit: The unit.
         """
-        told = math.inf if unit in (Unit.FRIEND_LIST, Unit.PERSON) else 0.0
+        told = math.inf if unit in _WIDE else 0.0
         found = []
         for part in self.parts:
             if part.unit == Unit.RELATIONSHIP:  # each end of it says as much as one bit of one list

@@ -24,6 +24,7 @@ from privet.release.private import PrivateData
 from privet.release.tallies import Tally
 
 if TYPE_CHECKING:
+    from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
     from privet.vdaf import Prio3, Report
 
 __all__ = ["Sum"]
@@ -62,6 +63,10 @@ class Sum:
     def __post_init__(self) -> None:
         if not self.noise.noise_multiplier:
             raise InvalidParameter("A sum by two servers needs noise. Make it with Sum.calibrated.")
+        if self.noise.noise != "gaussian" or self.noise.process != _everybody(self.people):
+            raise InvalidParameter(
+                "Everybody is in a sum by two servers, once, and its noise is Gaussian. Make it with Sum.calibrated."
+            )
         if self._largest >= _LARGEST_SUM:
             raise InvalidParameter(
                 f"The sum over {self.people:,} people may grow too large for its grid. Use fewer bits or less epsilon."
@@ -77,10 +82,7 @@ class Sum:
             people: The most people whose reports are summed.
             delta: The delta; 1 / (10 people) by default.
         """
-        from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
-
-        whole = PoissonSampling(rate=1.0, steps=1, num_nodes=people)  # everybody is in, once
-        return cls(tally, CentralRelease.calibrated(whole, epsilon, delta))
+        return cls(tally, CentralRelease.calibrated(_everybody(people), epsilon, delta))
 
     @property
     def people(self) -> int:
@@ -204,3 +206,10 @@ class Sum:
             raise InvalidData(f"The noise of this sum counts on at most {self.people:,} people, not {len(private):,}.")
         noisy = self.tally.total(private) * 2**self.shift + self.draw(bits) + self.draw(bits)
         return np.asarray(noisy / 2.0**self.shift)
+
+
+def _everybody(people: int) -> PoissonSampling:
+    """Return the only process whose price is that of a sum: everybody is in it, once."""
+    from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
+
+    return PoissonSampling(rate=1.0, steps=1, num_nodes=people)

@@ -95,5 +95,9 @@ export async function differences(vectors, folder) {
       .then(() => "", (error) => (error instanceof Refusal ? error.headline : error.stack));
     same(`refusal ${i}`, outcome, key === "" ? "" : `refusal.${key}.headline`);
   }
+  for (const [i, { id, manifest }] of vectors.unreadable.entries()) {
+    const outcome = await study(id, manifest).then(() => "", (error) => error.headline);
+    same(`unreadable ${i}`, outcome, "This study cannot be answered here");
+  }
   return found;
 }

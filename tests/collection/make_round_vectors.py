@@ -85,6 +85,7 @@ def vectors() -> dict[str, Any]:
         "prices": _prices(),
         "refusals": [{"key": key, **case} for key, case in refusals],
         "served": served,
+        "unreadable": _unreadable(),
     }
 
 
@@ -483,6 +484,7 @@ def _refusals() -> tuple[list[tuple[str, dict[str, Any]]], dict[str, str]]:
     changed = declared(server, asked, **common, title="Another")
     made.append(("chain-kept", _case(server, changed)))
     made.append(("chain-kept", _case(server, declared(server, asked, earlier=[first.id], directory=None))))
+    made.append(("chain-kept", _case(server, declared(server, asked, **common, publish_results=True))))
     made.append(("chain-named", _case(server, declared(server, asked, **common | {"earlier": [second.id]}))))
     made.append(("chain-twice", _case(server, declared(server, [LABEL], **common))))
     for panel in ([4], [1], []):
@@ -560,6 +562,30 @@ def _dishonest_invitations(server: Server) -> list[Server]:
     ]
     changes = [{"node": 5}, {"study": "0" * 64}, {"epsilon": 8}, {"rows": []}]
     return [*(replace(server, rows=each) for each in rows), *(replace(server, changes=each) for each in changes)]
+
+
+def _unreadable() -> list[dict[str, Any]]:
+    """Rounds with two questions of which a person answers one, and rounds that misread answers of their own."""
+    server, offers = Server(), offered(random.Random(1), 13, 4, 3)
+    arrays = {name: server.array(each) for name, each in whole_arrays(random.Random(2), 13, 3, 4, "everything").items()}
+    first, again = (person(server, offers, 3, wave, **arrays) for wave in (False, True))
+    pairs = [(first, again), (first, {**again, "reads": "friends"})]
+    pairs.append((FEATURES, resemblance(server, offers, [[1] * 4] * 4, 3)))
+    made = []
+    for one, other in pairs:
+        document = json.loads(declared(server, [one], plan=plan(one, other, USUAL[1])).canonical())
+        made.append(_written(document | {"release": [one, other]}))
+    schema = json.loads(json.dumps(document["schema"]))
+    schema["features"][1]["skip"] = True  # an answer of its own, which the question would read as a category
+    for question in (first, other):
+        release = {"release": [question], "plan": plan(question, USUAL[1])}
+        made.append(_written(document | release | {"schema": schema}))
+    return made
+
+
+def _written(document: dict[str, Any]) -> dict[str, str]:
+    written = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return {"id": hashlib.sha256(written.encode()).hexdigest(), "manifest": written}
 
 
 if __name__ == "__main__":

@@ -327,6 +327,10 @@ def test_the_page_states_the_price(tmp_path: Path) -> None:
             pairs = exact([each for each in rounds[place - 1].asked if each["ask"] in sum(ABOUT_PAIRS, ())])
             whole = [each for each in rounds[place - 1].asked if each.get("reads") == "everything"]
             pairs += 2 * exact(whole)  # both ends may answer
+            if whole:  # nothing bounds how many single friends are counted, in whichever round
+                counted = any(each["ask"] in sum(ABOUT_PAIRS, ()) for each in asked_in(rounds[:place]))
+                assert ("any one of your connections" in page["words"]) == counted
+                assert ("whoever your friends are" in page["words"]) != counted
             assert [agrees(read(r"epsilon of ([\d.]+);", each)[0], pairs) for each in page["relationship"]] == (
                 [True] if pairs else []
             )

@@ -117,6 +117,12 @@ def test_python_refuses_what_a_dishonest_server_tries() -> None:
     assert honest == 2
 
 
+def test_python_refuses_rounds_with_a_free_question_or_misread_answers() -> None:
+    for vector in ROUND_VECTORS["unreadable"]:
+        with pytest.raises(PrivetError, match=r"in one round|would read them as something else"):
+            Study.from_bytes(vector["manifest"].encode())
+
+
 def test_the_round_vectors_are_those_of_their_maker() -> None:
     assert json.loads(json.dumps(ROUND_MAKER["vectors"]())) == ROUND_VECTORS
 
@@ -153,6 +159,7 @@ def test_node_finds_a_round_vector_that_differs(tmp_path: Path) -> None:
         "reports": [{**first["reports"][0], "shows": False, "json": plain_values(first["reports"][0])}],
         "prices": [{**first["prices"][0], "cost": 0.25}],
         "refusals": [{**first["refusals"][0], "key": "pairs"}],
+        "unreadable": [dict(zip(("id", "manifest"), first["prices"][0]["rounds"][0], strict=True))],
     }
     served = {"served": ROUND_VECTORS["served"]}
     assert len(node_differences(HERE / "check_round_vectors.js", wrong | served, tmp_path)) == len(wrong)

@@ -74,6 +74,14 @@ def test_results_of_others_are_added(board: Leaderboard, village: Graph) -> None
     assert added.entries[-1].epsilon == 1.0
 
 
+def test_an_epsilon_that_is_not_the_true_one_is_not_measured(village: Graph) -> None:
+    """A label's budget comes on top of the features', and the page's column is headed "True epsilon"."""
+    greedy = Contender("greedy", "lpgnn", {"epsilon_features": 1.0}, {"epsilon_labels": 1.0})
+    (entry,) = measure_leaderboard({"village": village}, [greedy], [0.5], seeds=1).entries
+    assert entry.result is None
+    assert "its true epsilon is 1.5. State what part of 0.5" in entry.refusal
+
+
 def test_nothing_to_measure_is_refused(village: Graph) -> None:
     with pytest.raises(InvalidParameter, match="epsilons above 0"):
         measure_leaderboard({"village": village}, contenders(["lpgnn"]), [0.0])

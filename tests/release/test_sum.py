@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from privet.errors import InvalidData, InvalidParameter
 from privet.mechanisms import SeededBits
 from privet.privacy import Unit
+from privet.privacy.accounting.processes.poisson_sampling import PoissonSampling
 from privet.release import PrivateData, Sum
 from privet.release.central import CentralRelease
 from privet.release.price import Price
@@ -41,6 +44,15 @@ def test_the_promise_says_whom_one_trusts() -> None:
     assert promise.trust == "model of two servers that do not work together"
     assert "of the noisy sums" in promise.in_words()
     assert Sum.calibrated(Lengths(5), 1.0, PEOPLE).guarantee().unit == Unit.FRIEND_LIST
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"process": PoissonSampling(rate=0.01, steps=1, num_nodes=PEOPLE)}, {"noise": "sml"}]
+)
+def test_noise_that_counts_on_drawing_people_is_refused(wrong: dict[str, Any]) -> None:
+    """Nobody is drawn for a sum: at delta 1e-4, noise for epsilon 1 at a rate of 1 % has a true epsilon of 7.7."""
+    with pytest.raises(InvalidParameter, match="Everybody is in a sum by two servers"):
+        Sum(WANTED.tally, replace(WANTED.noise, **wrong))
 
 
 def test_consent_names_price_and_what_both_could_do() -> None:

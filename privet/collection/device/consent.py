@@ -12,6 +12,7 @@ from privet.collection.study.chain import Chain
 from privet.collection.study.manifest import Study, quoted
 from privet.privacy import Unit
 from privet.privacy.rounding import at_most, odds_factor
+from privet.release.price import Price
 
 __all__ = ["describe", "local_minute", "retention_in_words", "rights_in_words", "to_you"]
 
@@ -50,7 +51,7 @@ def describe(study: Study, ledger: Ledger | None = None, prepared: Prepared | No
         f"  Epsilon {at_most(promise.epsilon)}, delta {at_most(promise.delta)}, for: {promise.unit}.",
         *_earlier(due),
         f"  Of your lifetime budget: {at_most(due.epsilon)}.",
-        *(_both_ends(study) if due.epsilon else []),
+        *(_both_ends(due.together.price) if due.epsilon else []),
         *_announced(chain),
     ]
     if ledger is not None:
@@ -128,12 +129,12 @@ def _earlier(due: Charge) -> list[str]:
     return ["  That counts your answers to earlier rounds of this study, too."]
 
 
-def _both_ends(study: Study) -> list[str]:
+def _both_ends(price: Price) -> list[str]:
     """Say why a relationship counts twice, where one is asked about, alone or with everything else."""
-    told, price = [], study.price
+    told = []
     if any(part.unit == Unit.RELATIONSHIP for part in price.parts):
         told.append("  A relationship counts twice: this device cannot exclude that the other person reports it, too.")
-    if any(part.unit in (Unit.FRIEND_LIST, Unit.PERSON) for part in price.parts):
+    elif any(part.unit in (Unit.FRIEND_LIST, Unit.PERSON) for part in price.parts):
         both = at_most(price.bound(Unit.RELATIONSHIP))
         told.append(
             "  That is for your whole list at once. A friendship is on two devices: if your friend answers, too, both "

@@ -405,3 +405,19 @@ def test_a_promise_survives_writing_and_reading() -> None:
     again = Question.from_dict(question.to_dict(), Population(Schema.numeric(WIDTH, 0.0, 1.0, classes=CLASSES), NODES))
     attached = again.ask.attach(**{name: question.ask.blob(name) for name in ARRAYS})
     assert attached.to_dict() == question.ask.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("reads", "unit"), [("everything", "feature vector and neighbour list bit"), ("friends", "neighbour list bit")]
+)
+def test_nothing_is_promised_of_a_whole_list_of_which_single_friends_are_counted(reads: str, unit: str) -> None:
+    """The counts alone tell two whole lists apart with a loss of 8, by exact enumeration: 2 is true of one bit."""
+    counts = Counts(epsilon=0.5, classes=2, cap=8)
+    some, none = (counts.exact_distribution(friends) for friends in ((8, 0), (0, 8)))
+    assert max(math.log(some[report][0] / none[report][1]) for report in some) == pytest.approx(8.0, abs=1e-9)
+    asked_too = (Question(Person(reads=reads), OfferedResponse(epsilon=1.0)), Question(Friends(), counts))
+    promise = LocalRelease(asked_too, PEOPLE).guarantee()
+    assert (promise.epsilon, promise.unit, promise.relationship_epsilon) == (2.0, unit, 3.0)
+    assert promise.in_words().startswith(f"An observer of the report can multiply their odds about the {unit} by")
+    assert "friend lists" not in promise.adjacency
+    assert "whole" not in promise.adjacency

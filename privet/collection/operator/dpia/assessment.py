@@ -128,9 +128,13 @@ def _scope(chain: Chain) -> str:
     return "The figures are for all rounds together" + (f", also those to come ({left})." if left else ".")
 
 
+_OWN = {Unit.PERSON: Unit.FEATURES, Unit.FRIEND_LIST: Unit.NEIGHBOUR_BIT}  # of whole lists nothing may bound the rest
+
+
 def _own(price: Price) -> float:
     """Return the largest epsilon of what people say about themselves."""
-    return max((part.epsilon for part in price.parts if part.unit != Unit.RELATIONSHIP), default=0.0)
+    units = [Unit(part.unit) for part in price.parts]
+    return max((price.bound(_OWN.get(unit, unit)) for unit in units if unit is not Unit.RELATIONSHIP), default=0.0)
 
 
 def _people(release: LocalRelease, study: Study) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from privet.privacy import Guarantee, Unit
 from privet.privacy.prose import UNIT_WORDS
 from privet.privacy.rounding import at_most, odds_factor
 from privet.release.price import Price
@@ -12,6 +13,7 @@ from privet.release.price import Price
 __all__ = ["budget_table", "friends_table", "largest_epsilon", "posterior", "risk_table", "table"]
 
 _SUSPICIONS = (0.01, 0.1, 0.5)
+_NO_LIMIT = (*["no limit"] * 3, *["100 %"] * 3)
 _FRIENDS = 10
 _ALIKE = (0.6, 0.8, 0.9, 1.0)
 
@@ -25,16 +27,25 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def risk_table(price: Price, *, panel: bool) -> str:
     """List each unit's epsilon and that of all together, and what becomes of suspicions.
 
+    A unit's epsilon is that of all answers that are about it, also as a part of something wider.
+
     Args:
         panel: True if some people show their answers as they are.
     """
-    rows = [_risk(f"{part.unit}: {UNIT_WORDS[part.unit]}", part.epsilon, part.delta) for part in price.parts]
+    rows = [_of_unit(price, part) for part in price.parts]
     if len(rows) > 1:
         rows.append(_risk("all of them together, as devices charge it", price.epsilon, price.delta))
     if panel:
-        rows.append(["features and class of the panel, shown as they are", *["no limit"] * 3, *["100 %"] * 3])
+        rows.append(["features and class of the panel, shown as they are", *_NO_LIMIT])
     suspicions = (f"{100 * each:g} % becomes at most" for each in _SUSPICIONS)
     return table(["about", "epsilon", "delta", "odds change by at most", *suspicions], rows)
+
+
+def _of_unit(price: Price, part: Guarantee) -> list[str]:
+    what, epsilon = f"{part.unit}: {UNIT_WORDS[part.unit]}", price.bound(Unit(part.unit))
+    if math.isinf(epsilon):
+        return [what, *_NO_LIMIT]
+    return _risk(what, epsilon, part.delta if epsilon == part.epsilon else price.delta)
 
 
 def _risk(what: str, epsilon: float, delta: float) -> list[str]:

@@ -72,7 +72,7 @@ class ResultsRoutes:
         if not newest.study.publish_results:
             raise Refused(404, "not published", "The operator of this study does not publish its results here.")
         chain = await asyncio.to_thread(self.collector.store.chain)
-        if newest.is_open() or chain.planned:
+        if not newest.has_ended() or chain.planned:
             raise Refused(404, "not published", "The results are published here when the study has closed.")
         if await asyncio.to_thread(self.collector.store.expired) is not None:
             raise Refused(404, "deleted", "The reports were deleted as the study promised, and the results with them.")

@@ -163,6 +163,10 @@ class ServedRound:
         """Tell whether reports are taken now."""
         return not self.closed and self.study.is_open(datetime.now(UTC))
 
+    def has_ended(self) -> bool:
+        """Tell whether reports were taken, and are not any more; a round that opens later has not ended."""
+        return self.closed or self.study.closes <= datetime.now(UTC)
+
     def why_closed(self) -> str:
         """Say in a sentence why no reports are taken; empty if they are."""
         if self.is_open():

@@ -37,6 +37,24 @@ def test_risks_stand_per_unit_and_for_all_together():
     assert "The limits hold without exception" in text
 
 
+def test_a_unit_s_risk_counts_every_answer_that_is_about_it():
+    """Answers to a narrow question are also about whatever is wider, and of single friends nothing bounds how many."""
+    tables = dict.fromkeys(("scorer", "table", "mixing", "shares"), f"sha256:{'0' * 64}")
+    offered = {"mechanism": "offered-response", "epsilon": 1.0, "offers": f"tree:{'0' * 64}", **tables}
+    features = {"ask": "features", "mechanism": "multi-bit", "epsilon": 0.5}
+    friends = {"ask": "friends", "mechanism": "counts", "epsilon": 0.25}
+    friends |= dict.fromkeys(("table", "ranks"), tables["table"])
+    whole, text = (
+        impact_assessment(Chain((make_study(schema=LISTS, release=[{"ask": "person", **offered}, features, *more]),)))
+        for more in ((), (friends,))
+    )
+    assert cells(whole, "person")[1] == cells(whole, "feature vector")[1] == "1.5"
+    assert cells(text, "person")[1:] == ["no limit"] * 3 + ["100 %"] * 3
+    assert cells(text, "feature vector")[1] == "1.5"
+    assert cells(text, "relationship")[1] == "2.5"
+    assert cells(text, "all of them together")[1] == "2"
+
+
 def test_what_the_manifest_says_is_there_and_cannot_forge_the_text():
     study = make_study(title="Sleep | **OPEN** $purpose", purpose="To [know](x) more.", closes="2026-01-31T12:00:00Z")
     text = impact_assessment(Chain((study,)))

@@ -9,7 +9,9 @@ from starlette.testclient import TestClient
 from privet.collection.downloads import DOWNLOADS
 from privet.collection.operator.results.reading import results_html
 from privet.collection.server.http.app import Limits, create_app
+from privet.collection.server.store.store import Store
 from privet.collection.study.manifest import InvalidManifest, Study
+from privet.collection.study.tokens import Tokens, new_key
 
 KEY = {"Authorization": "Bearer the-key"}
 
@@ -73,6 +75,20 @@ def test_everybody_sees_them_after_closing(open_page):
         assert "<script" not in page.text
 
 
+def test_nobody_sees_them_before_a_round_opens(tmp_path):
+    """Its people would answer after they had seen what others answered in the rounds before."""
+    study = make_study(publish_results=True, opens="2029-01-01T00:00:00Z", closes="2029-02-01T00:00:00Z")
+    with Store.open(tmp_path / "reports.sqlite", study) as store:
+        tokens = Tokens(study, new_key())
+        app = create_app(store, tokens, "the-key", Limits(rate=0), results=results_html, downloads=DOWNLOADS)
+        with TestClient(app) as client:
+            refused = client.get("/results")
+    assert (refused.status_code, refused.json()["error"]) == (
+        404,
+        "The results are published here when the study has closed.",
+    )
+
+
 def test_results_end_with_the_reports_that_they_are_made_from(open_page):
     store, client = open_page()
     with client, store:
@@ -105,8 +121,6 @@ def test_results_are_downloaded(open_page):
 
 def test_a_collector_without_results_has_no_routes_for_them(tmp_path):
     study = make_study()
-    from privet.collection.server.store.store import Store
-
     with Store.open(tmp_path / "reports.sqlite", study) as store:
         service = Service(study, store)
         with TestClient(service.app) as client:

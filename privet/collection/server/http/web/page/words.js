@@ -34,10 +34,12 @@ export function inOneSentence(study) {
 }
 
 /** The sentence that names what the promise is about. */
-function promised({ asked }) {
+function promised({ asked, rounds }) {
   const [lists, whole] = [aboutLists(asked), aboutEverything(asked)];
   if (lists.length === 0) return "cost.sentence";
-  if (lists.some((each) => !whole.includes(each))) return "cost.sentence-connections";
+  // Of single friends nothing bounds how many are counted: beside them, in whichever round, no whole list is promised.
+  const all = rounds.flatMap((round) => round.asked);
+  if (aboutLists(all).length > aboutLists(aboutEverything(all)).length) return "cost.sentence-connections";
   const isList = whole.every(({ reads }) => reads === "friends") && asked.length === whole.length;
   return isList ? "cost.sentence-list" : "cost.sentence-person";
 }

@@ -10,7 +10,7 @@ import { Refusal } from "./refusal.js";
 
 const KEPT = [
   ...["title", "purpose", "nodes", "schema", "directory", "operator", "questions", "class_question", "plan"],
-  ...["inputs", "delete_after"],
+  ...["inputs", "delete_after", "publish_results"],
 ];
 /** Questions of which nobody, or no pair of people, answers both, so that the dearer one is charged. */
 const INSTEAD = [["features", "resemblance"], ["person", "person-again"]];
@@ -77,6 +77,9 @@ export function relationshipCost(asked) {
   const whole = aboutEverything(asked);
   return jointCost(aboutLists(asked).map((each) => (whole.includes(each) ? { ...each, cost: 2 * each.cost } : each)));
 }
+
+/** True if some questions take the place of one another: nobody is asked both. */
+export const hasAlternatives = (names) => INSTEAD.some((pair) => pair.every((name) => names.includes(name)));
 
 /** Refuse a question that takes the place of one that was answered: only one of them was paid for. */
 export function checkInstead(answered, asked) {

@@ -1,6 +1,6 @@
 /** The questions of a release: each entry of a manifest is understood whole or refused. */
 
-import { canonical } from "./chain.js";
+import { canonical, hasAlternatives } from "./chain.js";
 import { check, checkKeys, guarded, isCount, isObject } from "./checks.js";
 import {
   AdjacencyResponse,
@@ -48,7 +48,7 @@ const isDigest = (value, kind) => typeof value === "string" && new RegExp(`^${ki
 export function readRelease(release, schema, nodes) {
   const asked = readQuestions(release, schema, nodes, TABLES);
   const names = asked.map(({ name }) => name);
-  check(!(names.includes("features") && names.includes("resemblance")), "it asks about features in two ways");
+  check(!hasAlternatives(names), "it asks two questions in one round of which a person answers one");
   return asked;
 }
 
@@ -97,6 +97,9 @@ function checkFields(budget, needed, optional, where) {
   checkKeys(budget, [...needed, ...optional.filter((key) => Object.hasOwn(budget, key))], where);
 }
 
+/** True if every answer is a number or a category, as every function and mechanism reads it. */
+export const isPlain = (domains) => domains.every(({ kind, extras }) => kind !== "several" && extras === 0);
+
 function features(budget, { domains }) {
   checkFields(budget, ["mechanism", "epsilon"], ["sample", "delta", "fill"], "the features' budget");
   check((budget.delta ?? null) === null, "a delta is given where none belongs");
@@ -106,8 +109,7 @@ function features(budget, { domains }) {
   const isSampled = budget.mechanism === "sampled-response";
   check(!isSampled || domains.every(({ kind }) => kind === "categories"), "sampled-response needs categories");
   const isMixed = budget.mechanism === "mixed-response";
-  const isPlain = domains.every(({ kind, extras }) => kind !== "several" && extras === 0);
-  check(isMixed || isPlain, `“${budget.mechanism}” would read several choices, or answers of their own, as something else`);
+  check(isMixed || isPlain(domains), `“${budget.mechanism}” would read several choices, or answers of their own, as something else`);
   const known = isSampled || isMixed || Object.hasOwn(NUMERIC, budget.mechanism);
   check(known, `its mechanism “${budget.mechanism}” is unknown`);
   const Kind = isSampled ? SampledResponse : isMixed ? MixedResponse : NUMERIC[budget.mechanism];
@@ -132,7 +134,8 @@ function neighbours(budget, _, nodes) {
   return { mechanism, cost: mechanism.chargedEpsilon, width: null };
 }
 
-function resemblance(budget, { classes }, _, tables) {
+function resemblance(budget, { classes, domains }, _, tables) {
+  check(isPlain(domains), "“resemblance” would read several choices, or answers of their own, as something else");
   const form = tables.length > 0 ? ["unit_length"] : [];
   checkFields(budget, ["mechanism", "epsilon", ...tables], [...form, "most", "sizes"], "“resemblance”");
   check(tables.every((name) => isDigest(budget[name], HASHES[name])), "it does not bind scorer and offers");
@@ -157,9 +160,11 @@ const NEEDED = {
   friends: ["offers", "table", "mixing", "shares"],
 };
 
-function person(budget, { classes }, _, tables) {
+function person(budget, { classes, domains }, _, tables) {
   const { reads = "everything", unit_length: unitLength = true, scorer = null, table = null } = budget;
   check(Object.hasOwn(NEEDED, reads), "it reads something that a device does not hold");
+  const isRead = reads === "friends" || isPlain(domains);
+  check(isRead, "“person” would read several choices, or answers of their own, as something else");
   const needed = NEEDED[reads].filter((name) => tables.includes(name));
   const others = tables.filter((name) => !needed.includes(name));
   const form = tables.length > 0 ? ["unit_length"] : [];
