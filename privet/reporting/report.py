@@ -34,7 +34,16 @@ if TYPE_CHECKING:
 
 __all__ = ["build_report", "environment", "inline_figures", "read_results", "slug", "write_report"]
 
-_BUDGETS = {"epsilon_features", "epsilon_labels", "epsilon_edges", "target_epsilon", "noise_multiplier", "seed"}
+_BUDGETS = {
+    "claimed_epsilon",
+    "epsilon_edges",
+    "epsilon_features",
+    "epsilon_labels",
+    "epsilon_person",
+    "noise_multiplier",
+    "seed",
+    "target_epsilon",
+}
 _MOST_CLASSES = 40  # more rows than this are a table's, not a figure's
 
 
