@@ -22,17 +22,17 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def risk_table(price: Price, *, panel: bool) -> str:
+def risk_table(price: Price, *, panel: str) -> str:
     """List each unit's epsilon and that of all together, and what becomes of suspicions.
 
     Args:
-        panel: True if some people show their answers as they are.
+        panel: What a panel shows as it is, such as "features and class"; empty without a panel.
     """
     rows = [_risk(f"{part.unit}: {UNIT_WORDS[part.unit]}", part.epsilon, part.delta) for part in price.parts]
     if len(rows) > 1:
         rows.append(_risk("all of them together, as devices charge it", price.epsilon, price.delta))
     if panel:
-        rows.append(["features and class of the panel, shown as they are", *["no limit"] * 3, *["100 %"] * 3])
+        rows.append([f"{panel} of the panel, shown as they are", *["no limit"] * 3, *["100 %"] * 3])
     suspicions = (f"{100 * each:g} % becomes at most" for each in _SUSPICIONS)
     return table(["about", "epsilon", "delta", "odds change by at most", *suspicions], rows)
 
