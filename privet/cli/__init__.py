@@ -41,6 +41,9 @@ def main() -> None:
     except PrivetError as error:
         _stop(as_option(error, app, sys.argv[1:]), 2)
     except _UsageFault as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command: its message is the help
+            print(error.format_message(), file=sys.stderr)
+            sys.exit(2)
         _stop(" ".join(error.format_message().split()), 2)
     except (KeyboardInterrupt, typer.Abort):
         _stop("stopped by Ctrl-C; nothing was left half-written.", 130)

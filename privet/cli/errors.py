@@ -15,10 +15,15 @@ __all__ = ["as_option"]
 _OTHER_NAMES = {
     "datasets": "only",
     "feature_hops": "hops",
+    "neighbours": "degree",
     "noise_multiplier": "sigma",
     "num_nodes": "nodes",
+    "root": "data",
     "target_epsilon": "epsilon",
 }
+
+# No parameter of Python, but an answer that a study may offer: quoted in a sentence, it is that answer.
+_WORDS_OF_PEOPLE = {"yes"}
 
 
 def as_option(error: PrivetError, app: typer.Typer, arguments: Sequence[str]) -> str:
@@ -45,6 +50,8 @@ def as_option(error: PrivetError, app: typer.Typer, arguments: Sequence[str]) ->
 
 def _quoted_as_options(text: str, spelled: Mapping[str, str]) -> str:
     for name, option in spelled.items():
+        if name in _WORDS_OF_PEOPLE:
+            continue
         text = text.replace(f"'{name}'", option)
     return text
 

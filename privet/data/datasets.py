@@ -178,7 +178,7 @@ def _named_file(name: str, root: str | os.PathLike[str] | None) -> Path:
     place = root if root is not None else os.environ.get("PRIVET_DATA")
     if not place:
         raise InvalidParameter(
-            f"The dataset {name!r} is a file; say in which directory it lies (root), or set PRIVET_DATA to it. "
+            f"The dataset {name!r} is a file. Name its directory with 'root', or set PRIVET_DATA to it. "
             + _how_to_get(name, "DIRECTORY")
         )
     file = Path(place) / f"{name}.npz"

@@ -237,7 +237,10 @@ def read_statement(path: str | Path) -> dict[str, Any]:
     if source.is_dir():
         found = [source / "privacy.yaml"] if (source / "privacy.yaml").is_file() else [*source.glob("*.privacy.yaml")]
         if len(found) != 1:
-            raise InvalidData(f"directory '{source.name}'", "one with a privacy.yaml", f"{len(found)} statements")
+            many = "no privacy.yaml" if not found else f"{len(found)} privacy statements: name one of them"
+            raise InvalidData(
+                f"The directory '{source.name}' has {many}. For a study's impact assessment give it with --dpia."
+            )
         source = found[0]
     try:
         text = source.read_text(encoding="utf-8")

@@ -8,9 +8,10 @@ import pytest
 import typer
 from commands import run_privet
 
+from privet.cli import app as cli
 from privet.cli.errors import as_option
 from privet.data import save, social_graph
-from privet.errors import InvalidParameter, UnknownParameter
+from privet.errors import InvalidData, InvalidParameter, UnknownParameter
 
 PROCESS = "--rate 0.1 --steps 10 --nodes 100"
 
@@ -80,6 +81,26 @@ def test_parameters_without_an_option_keep_their_names() -> None:
 
 def test_parameters_in_quotes_become_options_if_the_command_has_them() -> None:
     assert told(InvalidParameter("Give 'one_run', num_nodes or 'colour'.")) == "Give --one-run, num_nodes or 'colour'."
+
+
+def test_an_answer_in_quotes_is_no_option() -> None:
+    error = InvalidData("Answer 1, 'Do you nap?', must be one of 'no', 'yes'.")
+    assert as_option(error, cli, ["participate", "LINK", "--yes"]) == str(error)
+
+
+def test_the_degree_and_the_directory_of_datasets_are_named_as_typed() -> None:
+    found = run_privet("account", "lpgnn", "--degree", "-3")
+    assert found.stderr == "privet: --degree must be a number above 0, not -3.0.\n"
+    error = InvalidParameter("Name its directory with 'root'.")
+    assert as_option(error, cli, ["run", "lpgnn"]) == "Name its directory with --data."
+
+
+@pytest.mark.parametrize("group", [(), ("study",)])
+def test_a_group_alone_shows_its_help_line_by_line(group: tuple[str, ...]) -> None:
+    result = run_privet(*group)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("Usage: ")
+    assert "\nCommands:\n" in result.stderr
 
 
 def test_a_flag_has_no_value_to_quote() -> None:

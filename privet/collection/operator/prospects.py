@@ -83,7 +83,7 @@ def prospects_in_words(study: Study) -> Iterator[str]:
     yield from (f"  {each.in_words()}" for each in found[:_MOST_LISTED])
     if len(found) > _MOST_LISTED:
         least = min(found, key=lambda each: each.as_open)
-        yield f"  and {len(found) - _MOST_LISTED} more; the least exact is {least.in_words()}"
+        yield f"  and {len(found) - _MOST_LISTED} more; the least exact of all is {least.in_words()}"
     poor = sum(each.as_open < FEW for each in found)
     if poor:
         which = "Every question tells" if poor == len(found) else f"{poor:,} of {len(found):,} questions tell"

@@ -49,4 +49,4 @@ class Features(Ask):
             top = int(population.schema.top[column])
             kind = "category" if isinstance(domain, Categories) else "whole number"
             if not isinstance(domain, Interval) and values[0, column] not in range(top + 1):
-                raise InvalidData(f"Your answer to question {column} must be a {kind} from 0 to {top}.")
+                raise InvalidData(f"Your answer to question {column + 1} must be a {kind} from 0 to {top}.")

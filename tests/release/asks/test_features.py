@@ -34,5 +34,5 @@ def test_numbers_beyond_the_range_are_clipped_later() -> None:
 @pytest.mark.parametrize("wrong", [3, -1, 0.5])
 def test_categories_are_those_that_were_declared(wrong: float) -> None:
     Features().check(person([1, 2, 0, 299]), CATEGORICAL)
-    with pytest.raises(InvalidData, match="question 1 must be a category from 0 to 2"):
+    with pytest.raises(InvalidData, match="question 2 must be a category from 0 to 2"):
         Features().check(person([1, wrong, 0, 299]), CATEGORICAL)

@@ -39,6 +39,7 @@ def impact_assessment(chain: Chain) -> str:
     study, release = chain.newest, chain.announced
     promise, price = _promise(chain, release), release.price
     panel = any(each.panel is not None for each in chain.rounds)
+    friends = panel and any(each.shows_friends for each in chain.rounds)
     text = Template((files("privet.collection.operator.dpia") / "template.md").read_text("utf-8"))
     template_open = text.template.count("**OPEN")
     retention = _retention(chain.rounds)
@@ -57,13 +58,13 @@ def impact_assessment(chain: Chain) -> str:
         purpose=plain(study.purpose),
         except_panel=", except from a panel that agreed to show them" if panel else "",
         data=_data(chain),
-        panel=_PANEL if panel else "Nobody is asked to show answers as they are.",
+        panel=_panel(friends) if panel else "Nobody is asked to show answers as they are.",
         sees_panel="; the answers of the panel as they are" if panel else "",
         sees_directory=" and the list of all participants by name" if study.directory else "",
         kept_directory=", the person's name in the list of participants" if study.directory else "",
         known=_known(chain),
         scope=_scope(chain),
-        risks=risk_table(price, panel=panel),
+        risks=risk_table(price, panel=_shown(friends) if panel else ""),
         delta=_delta(promise),
         both_ends=_both_ends(release),
         strength=_strength(price.epsilon),
@@ -98,7 +99,7 @@ def _promise(chain: Chain, release: LocalRelease) -> Guarantee:
 
 
 def _data(chain: Chain) -> str:
-    rows = [[str(each.round), _SHOWN, "features and class of the panel"] for each in chain.rounds if each.panel]
+    rows = [_shows(each) for each in chain.rounds if each.panel]
     rows += [_asked(str(each.round), question) for each in chain.rounds for question in each.release.questions]
     rows += [_asked("to come", question) for question in chain.planned]
     return table(["round", "what leaves the device", "what it is about"], rows)
@@ -108,12 +109,26 @@ def _asked(when: str, question: Question) -> list[str]:
     return [when, plain(question.sends()), str(question.guarantee().unit)]
 
 
-_SHOWN = "the panel: features and class as they are; nothing is randomised"
-_PANEL = (
-    "**Panel.** Some people are asked to show their features and their class as they are. Nothing of theirs is "
-    "randomised, nothing protects it, and what is computed from it is published. Their devices say so before they "
-    "agree, and keep a list of such disclosures. For them the figures of section 5 do not hold."
-)
+def _shows(study: Study) -> list[str]:
+    shown = _shown(study.shows_friends)
+    return [str(study.round), f"the panel: {shown} as they are; nothing is randomised", f"{shown} of the panel"]
+
+
+def _shown(friends: bool) -> str:
+    return "features, class and friends" if friends else "features and class"
+
+
+def _panel(friends: bool) -> str:
+    told = (
+        f"**Panel.** Some people are asked to show their {_shown(friends)} as they are. Nothing of theirs is "
+        "randomised, nothing protects it, and what is computed from it is published. Their devices say so before they "
+        "agree, and keep a list of such disclosures. For them the figures of section 5 do not hold."
+    )
+    if not friends:
+        return told
+    return told + (
+        " Nor do they hold for the friendships of the panel: a friend of a member is shown with it, and was not asked."
+    )
 
 
 def _known(chain: Chain) -> str:

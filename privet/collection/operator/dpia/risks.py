@@ -24,19 +24,19 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def risk_table(price: Price, *, panel: bool) -> str:
+def risk_table(price: Price, *, panel: str) -> str:
     """List each unit's epsilon and that of all together, and what becomes of suspicions.
 
     A unit's epsilon is that of all answers that are about it, also as a part of something wider.
 
     Args:
-        panel: True if some people show their answers as they are.
+        panel: What a panel shows as it is, such as "features and class"; empty without a panel.
     """
     rows = [_of_unit(price, part) for part in price.parts]
     if len(rows) > 1:
         rows.append(_risk("all of them together, as devices charge it", price.epsilon, price.delta))
     if panel:
-        rows.append(["features and class of the panel, shown as they are", *_NO_LIMIT])
+        rows.append([f"{panel} of the panel, shown as they are", *_NO_LIMIT])
     suspicions = (f"{100 * each:g} % becomes at most" for each in _SUSPICIONS)
     return table(["about", "epsilon", "delta", "odds change by at most", *suspicions], rows)
 

@@ -118,6 +118,21 @@ def test_a_panel_is_told_to_be_unprotected():
     ]  # fmt: skip
 
 
+def test_a_panel_that_shows_its_friends_is_told_with_them():
+    person = {"ask": "person", "mechanism": "offered-response", "epsilon": 2.0, "most": 2, "reads": "everything"}
+    study = make_study(
+        schema=LISTS, panel="sha256:" + "0" * 64, release=[],
+        plan={"system": "inquiry", "settings": {"epsilon_person": 2.0, "panel": 0.1}, "questions": [person]},
+        inputs={"labels": "sha256:" + "2" * 64},
+    )  # fmt: skip
+    text = impact_assessment(Chain((study,)))
+    assert cells(text, "features, class and friends of the panel")[1:] == ["no limit"] * 3 + ["100 %"] * 3
+    assert cells(text, "1 | the panel")[1].startswith("the panel: features, class and friends as they are")
+    assert "show their features, class and friends as they are" in text
+    assert "a friend of a member is shown with it" in text
+    assert "features and class of the panel" not in text
+
+
 def test_rounds_to_come_are_part_of_the_figures():
     """The first round of such a study asks the panel alone, and the assessment said that nothing changes."""
     settings = {"epsilon_features": 2.0, "panel": 0.1, "seed": 0}
