@@ -66,6 +66,6 @@ def test_what_a_published_claim_cannot_do_is_refused() -> None:
         HeterPoisson.as_published(target_epsilon=2.0)
     with pytest.raises(InvalidParameter, match="Give noise='sml'"):
         HeterPoisson(claimed_epsilon=2.0)
-    with pytest.raises(InvalidParameter, match="not noise_multiplier and claimed_epsilon"):
+    with pytest.raises(InvalidParameter, match="not 'noise_multiplier' and 'claimed_epsilon'"):
         HeterPoisson.as_published(claimed_epsilon=2.0, noise_multiplier=1.0)
     assert RGNN.as_published().fill == "uniform"

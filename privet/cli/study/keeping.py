@@ -14,7 +14,6 @@ from privet.cli.answering import Yes, insist
 from privet.cli.app import BadOption, examples
 from privet.cli.options import ClusterName, InsecureCluster, chosen_cluster
 from privet.cli.study import Folder, reports, study
-from privet.collection.device.consent import local_minute
 
 if TYPE_CHECKING:
     from privet.graph.distributed.cluster import Cluster
@@ -133,6 +132,7 @@ def expire(
     Their number is kept. A running collector does so by itself, except for a round that no collector saw end: you
     confirm that the machine's clock is right.
     """
+    from privet.collection.device.consent import local_minute
     from privet.collection.operator.folder import StudyFolder
 
     with StudyFolder.open(folder).store() as store:

@@ -18,7 +18,6 @@ from rich.markup import escape
 from privet.cli.answering import Yes, insist
 from privet.cli.app import AsJson, BadOption
 from privet.cli.study import Folder, reports, study
-from privet.collection.device.consent import local_minute
 
 
 @study.command()
@@ -201,6 +200,8 @@ def _round(facts: dict[str, Any], *, alone: bool) -> Iterator[str]:
 
 
 def _minute(moment: str) -> str:
+    from privet.collection.device.consent import local_minute  # its module is too heavy for --help
+
     return local_minute(datetime.fromisoformat(moment))
 
 
@@ -208,7 +209,7 @@ def _rights(summary: dict[str, Any]) -> str:
     """Say how many people were erased, and what becomes of the reports of the others."""
     told = f"Erased: {summary['erasures']:,}."
     if summary["deleted"] is not None:
-        day = local_minute(datetime.fromtimestamp(summary["deleted"]["minute"], UTC))
+        day = _minute(datetime.fromtimestamp(summary["deleted"]["minute"], UTC).isoformat())
         count = summary["deleted"]["reports"]
         told += f" {reports(count)} {'was' if count == 1 else 'were'} deleted on {day}, when their retention ended."
     if summary["due"]:

@@ -114,7 +114,7 @@ def test_an_export_in_parts_is_trained_on(cluster: str, graph: Graph, tmp_path: 
     store.insert(answers.users.tolist(), study.release.wire.pack(answers))
     store.dispose()
     said = run("study", "export", folder.path, "--partitions", 4, "--out", tmp_path / "parts", "--cluster", cluster)
-    assert f"Wrote {NODES // 2} reports of {NODES} nodes to 4 files" in said
+    assert f"Wrote {NODES // 2} reports of {NODES} people to 4 files" in said
     assert PartitionedAnswers.open(tmp_path / "parts").num_reports == NODES // 2
     write_edges(tmp_path / "edges.parquet", graph.edges)
     for source, model in ((folder.path, "a"), (tmp_path / "parts", "b")):

@@ -15,6 +15,7 @@ import pytest
 from patience import wait_until
 from web_visits import CHROMIUM, Live, Visit, at, shown_report
 
+from privet.collection.device.consent import to_you
 from privet.collection.server.store.store import Store
 from privet.collection.study.directory import Directory
 from privet.collection.study.forms import OpenForm
@@ -133,7 +134,8 @@ def test_one_answer_about_everything(
     sentence = page.locator("#sentence").inner_text()
     assert sentence.startswith("Whatever you answer and whoever your friends are: whoever sees your report can")
     assert "their odds about all of it together by at most 2.72." in sentence
-    expected = [f"{text[0].upper()}{text[1:]}." for text in waves.second.guarantee().unprotected]
+    said = map(to_you, waves.second.guarantee().unprotected)
+    expected = [f"{text[0].upper()}{text[1:]}." for text in said]
     assert page.locator("#unprotected li").all_inner_texts() == expected
     assert any("One relationship costs an epsilon of 2;" in text for text in expected)
     costs = page.get_by_role("table", name="What is sent, and what each question costs").inner_text()

@@ -196,6 +196,8 @@ def _table(kind: str, name: str, head: str, body: str) -> str:
 
 
 def _heading(text: str) -> str:
+    if not text:  # no heading, and a reader of the page is told of none
+        return '<td role="cell"></td>'
     return f'<th scope="col" role="columnheader">{escape(text)}</th>'
 
 
