@@ -12,13 +12,12 @@ from rich.markup import escape
 from rich.prompt import Confirm, Prompt
 
 from privet.cli.app import BadOption
-from privet.data import Categories
-from privet.privacy import Unit
 
 if TYPE_CHECKING:
     from privet.collection.device.participant import PrivateAnswers
     from privet.collection.device.preparation import Prepared
     from privet.collection.study.directory import Directory
+    from privet.data import Categories
 
 __all__ = ["Yes", "agrees", "ask_answers", "insist", "read_number"]
 
@@ -38,9 +37,16 @@ def ask_answers(out: Console, prepared: Prepared, directory: Directory | None) -
         directory: The list of participants, if the owner has it: people may then be named.
     """
     from privet.collection.device.participant import PrivateAnswers
+    from privet.data import Categories
+    from privet.privacy import Unit
 
     study, units = prepared.study, {question.ask.unit for question in prepared.release.questions}
     wants_features = prepared.shows or any(unit.covers(Unit.FEATURES) for unit in units)
+    if wants_features and study.declared.mixed:
+        raise BadOption(
+            "The terminal cannot ask questions with several choices, or with 'prefer not to say'. Answer on the page, "
+            "or give --answers FILE."
+        )
     features = [_feature(out, prepared, place) for place in range(study.declared.dimension if wants_features else 0)]
     label = None
     if prepared.shows or Unit.LABEL in units:
@@ -68,6 +74,8 @@ def read_number(entered: str) -> float:
 
 
 def _feature(out: Console, prepared: Prepared, place: int) -> float:
+    from privet.data import Categories
+
     study = prepared.study
     domain = study.declared.features[place]
     question = f"{place + 1}. {study.question(place)}"
