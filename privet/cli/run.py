@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from privet.systems import LocalSystem, System
 
 _EPSILON = {"epsilon": (float, "True epsilon of a trained model (central systems; no default).")}
-_REPORTS = ("features", "labels", "edges")
+_REPORTS = ("features", "labels", "edges", "person")
 
 
 def _list(asked: bool) -> None:
@@ -132,7 +132,7 @@ def sweep(
     of: Annotated[
         str | None,
         typer.Option(
-            help="Which report of a local system gets --epsilon: features (default), labels or edges. The others keep "
+            help="Which report of a local system gets --epsilon: features (default), labels, edges or person. Others keep "
             "their own budget, and the true total is the sum of all."
         ),
     ] = None,
@@ -171,7 +171,7 @@ def budget_field(kind: type[System], of: str | None) -> str:
             raise BadOption(f"{kind.name} trains one model with one epsilon; leave --of out.")
         return "target_epsilon"
     if of is not None and of not in _REPORTS:
-        raise BadOption(f"--of takes features, labels or edges, not {of!r}.")
+        raise BadOption(f"--of takes features, labels, edges or person, not {of!r}.")
     return field_name(kind, f"epsilon_{of or 'features'}")
 
 

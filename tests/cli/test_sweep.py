@@ -13,7 +13,7 @@ def test_which_budget_is_swept() -> None:
     assert budget_field(HeterPoisson, None) == "target_epsilon"
     with pytest.raises(BadOption, match="leave --of out"):
         budget_field(GAP, "labels")
-    with pytest.raises(BadOption, match="features, labels or edges"):
+    with pytest.raises(BadOption, match="features, labels, edges or person"):
         budget_field(LPGNN, "names")
     with pytest.raises(BadOption, match="no setting epsilon_edges"):
         budget_field(LPGNN, "edges")

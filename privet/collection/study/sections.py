@@ -338,7 +338,7 @@ class Declaration(Section):
         if budgets.person is not None and not planned:
             yield ("budgets", "person"), "needs a [system] that asks the person question, such as inquiry."
         elif not planned and budgets.features is budgets.labels is budgets.edges is None:
-            yield ("budgets",), "asks for nothing. Give features, labels or edges an epsilon."
+            yield ("budgets",), "asks for nothing. Give features, labels, edges or person an epsilon."
         if planned and self.mechanism is not None:
             yield ("mechanism",), "is for studies without a [system], which has mechanisms of its own."
         alone = {
