@@ -132,8 +132,8 @@ def sweep(
     of: Annotated[
         str | None,
         typer.Option(
-            help="Which report of a local system gets --epsilon: features (default), labels, edges or person. Others keep "
-            "their own budget, and the true total is the sum of all."
+            help="Which report of a local system gets --epsilon: features (default), labels, edges or person. The "
+            "others keep their own budget, and the true total is the sum of all."
         ),
     ] = None,
     controls: Controls = True,
