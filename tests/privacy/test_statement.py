@@ -146,7 +146,7 @@ def test_other_files_are_refused_in_one_sentence(text: str, suffix: str, tmp_pat
 
 
 def test_a_directory_without_a_statement(tmp_path: Path) -> None:
-    with pytest.raises(InvalidData, match=r"one with a privacy\.yaml"):
+    with pytest.raises(InvalidData, match=r"has no privacy\.yaml"):
         read_statement(tmp_path)
 
 
