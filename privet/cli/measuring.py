@@ -65,7 +65,7 @@ D = TypeVar("D", bound="Document")
 
 
 class HowMeasured(TypedDict):
-    """How a measurement is made, as :mod:`privet.evaluation` calls its arguments."""
+    """The arguments of a measurement, as :mod:`privet.evaluation` names them."""
 
     seeds: int
     split: tuple[float, float] | None

@@ -217,7 +217,7 @@ class MixedResponse(Mechanism):
 
     @cached_property
     def _readings(self) -> sp.csr_array:
-        """What each symbol of each answer stands for in the columns of an estimate, without their offset."""
+        """The value of each symbol of each answer in the columns of an estimate, without their offset."""
         blocks = []
         gap = self.keep - self.flip
         for place, (kind, low, high, extras) in enumerate(self.columns):
@@ -236,7 +236,7 @@ class MixedResponse(Mechanism):
 
     @cached_property
     def _offset(self) -> Array:
-        """What an answer stands for that was not drawn, by the columns of an estimate."""
+        """The value of an answer that was not drawn, by the columns of an estimate."""
         parts: list[float] = []
         for place, (kind, low, high, extras) in enumerate(self.columns):
             empty = -float(self.flip[place] / (self.keep[place] - self.flip[place]))

@@ -239,7 +239,7 @@ def read_statement(path: str | Path) -> dict[str, Any]:
         if len(found) != 1:
             many = "no privacy.yaml" if not found else f"{len(found)} privacy statements: name one of them"
             raise InvalidData(
-                f"The directory '{source.name}' has {many}. For a study's impact assessment give it with --dpia."
+                f"The directory '{source.name}' has {many}. For a study ask for its impact assessment instead."
             )
         source = found[0]
     try:

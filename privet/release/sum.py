@@ -112,7 +112,7 @@ class Sum:
 
     @cached_property
     def promise(self) -> Guarantee:
-        """What holds towards everybody who does not control both servers."""
+        """Return the promise towards everybody who does not control both servers."""
         found = self.noise.guarantee()
         if found is None:
             raise AssertionError("a sum without noise")

@@ -165,7 +165,7 @@ class Cell:
 
     @property
     def available(self) -> bool:
-        """Whether the dataset can be had."""
+        """True if the dataset can be had."""
         return self.dataset not in NOT_TO_BE_HAD
 
 

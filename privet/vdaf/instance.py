@@ -20,7 +20,7 @@ NONCE = 16
 
 @dataclass(frozen=True)
 class Instance:
-    """What clients and servers must agree on.
+    """The parameters that clients and servers must agree on.
 
     Attributes:
         algorithm: The instance's number in the draft; it separates instances.

@@ -22,7 +22,7 @@ Refused = dict[int, str]
 
 @dataclass(frozen=True)
 class Report:
-    """What a client makes of one measurement.
+    """The message that a client makes of one measurement.
 
     Attributes:
         nonce: 16 random bytes that name the report.

@@ -18,7 +18,7 @@ __all__ = ["Verified", "Verifying", "verify_block"]
 
 @dataclass(frozen=True)
 class Verifying:
-    """What a server keeps of a batch while it waits for the message that all servers' shares make.
+    """The state of a batch that a server keeps while it waits for the message of all servers' shares.
 
     Attributes:
         outputs: Its shares of what is summed, one row a report.

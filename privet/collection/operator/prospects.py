@@ -31,7 +31,7 @@ _MOST_PEOPLE, _MOST_CELLS, _MOST_LISTED = 1000, 1_000_000, 4
 
 @dataclass(frozen=True)
 class Prospect:
-    """What one question will tell, if everybody who is asked answers.
+    """The exactness of one question's results, if everybody who is asked answers.
 
     Attributes:
         words: The question.

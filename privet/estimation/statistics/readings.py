@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What some people's reports say about one answer.
+    """The reports of some people about one answer.
 
     Attributes:
         users: The people's ids, ascending.

@@ -31,7 +31,7 @@ class Circuit(ABC):
     @property
     @abstractmethod
     def calls(self) -> int:
-        """How often it calls the gadget."""
+        """The number of calls of the gadget."""
 
     @property
     @abstractmethod

@@ -21,7 +21,7 @@ ANSWERED, SKIPPED, NOT_ASKED = "answered", "prefer not to say", "does not apply"
 
 
 class FeatureReading(NamedTuple):
-    """What people say about one feature, or about whether they answer it.
+    """The answers to one feature, or whether it was answered.
 
     Attributes:
         column: The number of the feature.

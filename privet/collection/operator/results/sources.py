@@ -124,7 +124,7 @@ class Source:
 
     @cached_property
     def classes(self) -> Reading | None:
-        """What is known about people's classes; None if nothing is."""
+        """Return the known classes of people; None if none is known."""
         return self.items[CLASS].reading if CLASS in self.items else self.known
 
 

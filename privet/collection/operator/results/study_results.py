@@ -29,7 +29,7 @@ _MIXING = "The classes of the people with whom they are linked"
 
 @dataclass(frozen=True)
 class QuestionResult:
-    """What people answered to one question: all of them, or one group.
+    """The estimated answers to one question, of everybody or of one group.
 
     Attributes:
         key: The question's key: "class", the number of a feature, "list", "links", or the name of another question.
@@ -74,7 +74,7 @@ class QuestionResult:
 
 @dataclass(frozen=True)
 class StudyResults:
-    """What people answered in a study.
+    """The estimated answers to all questions of a study.
 
     Attributes:
         study: The first round of the study.

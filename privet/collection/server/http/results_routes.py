@@ -27,7 +27,7 @@ _KEPT = 16  # answers that are not computed again as long as no report comes
 
 
 class Renderer(Protocol):
-    """What makes HTML of results."""
+    """A function that makes HTML of results."""
 
     def __call__(self, stores: Sequence[Store], *, by: str | None, language: str, whole: bool) -> str:
         """Return the results as HTML.

@@ -112,17 +112,17 @@ class InquirySettings(LocalSystem):
 
     @property
     def asks_features(self) -> bool:
-        """Whether answers depend on features."""
+        """True if answers depend on features."""
         return self.epsilon_features is not None or (self.epsilon_person is not None and self.reads != "friends")
 
     @property
     def _shows_lists(self) -> bool:
-        """Whether a panel shows its friends too."""
+        """True if a panel shows its friends too."""
         return self.epsilon_person is not None and self.panel is not None and self.reads == "everything"
 
     @property
     def hides_edges(self) -> bool:
-        """Whether friend lists are private."""
+        """True if friend lists are private."""
         return self.epsilon_edges is not None or (self.epsilon_person is not None and self.reads != "features")
 
     def _check_person(self) -> None:
