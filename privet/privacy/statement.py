@@ -238,9 +238,7 @@ def read_statement(path: str | Path) -> dict[str, Any]:
         found = [source / "privacy.yaml"] if (source / "privacy.yaml").is_file() else [*source.glob("*.privacy.yaml")]
         if len(found) != 1:
             many = "no privacy.yaml" if not found else f"{len(found)} privacy statements: name one of them"
-            raise InvalidData(
-                f"The directory '{source.name}' has {many}. For a study ask for its impact assessment instead."
-            )
+            raise InvalidData(f"The directory '{source.name}' has {many}. Of a study ask for the impact assessment.")
         source = found[0]
     try:
         text = source.read_text(encoding="utf-8")
